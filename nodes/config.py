@@ -1,0 +1,109 @@
+"""Validated configuration of clusters, servers and workloads: one definition for files, scenarios, command line and API."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+MILLISECOND = 1_000_000
+SECOND = 1_000_000_000
+
+Name = Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
+Milliseconds = Annotated[int, msgspec.Meta(ge=1, le=3_600_000)]
+
+
+class Holes(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The papers' holes, each closed unless opened by name; the rule that closes it is in `safety.md`'s numbering."""
+
+    election_ignores_sn: bool = False
+    no_fencing: bool = False
+    junior_election_eager: bool = False
+    short_duplicate_memory: bool = False
+    silent_shrink: bool = False
+    sn_without_epoch: bool = False
+    late_watch: bool = False
+    configuration_is_liveness: bool = False
+    reads_before_flush: bool = False
+    stale_view_write: bool = False
+    async_flush: bool = False
+
+
+class Timing(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """CFS §5.4 for heartbeat and session; everything else is ours. All in milliseconds."""
+
+    heartbeat_ms: Milliseconds = 2_000
+    session_timeout_ms: Milliseconds = 5_000
+    ack_timeout_ms: Milliseconds = 500
+    draw_wait_ms: Milliseconds = 100
+    """How long the holder of the largest number is given before anybody in step may take the lock."""
+    renew_scan_ms: Milliseconds = 200
+    client_timeout_ms: Milliseconds = 400
+    """How long the smart client waits for an answer before it asks the next server."""
+    call_deadline_ms: Milliseconds = 60_000
+    """After this the smart client returns "outcome unknown"."""
+
+
+class GroupConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """One replica group."""
+
+    name: Name
+    number: int
+    members: list[Name]
+    """The servers of the first configuration, in order."""
+
+
+class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    cluster: Name = "clover"
+    protocol: str = "mams"
+    groups: list[GroupConfig] = []
+    timing: Timing = Timing()
+    holes: Holes = Holes()
+    min_in_step: int = 0
+    """Size below which a group answers reads only; 0 means half of the first configuration, rounded up (safety rule 19)."""
+    image_gap: int = 5_000
+    """A junior behind by more groups than this is given the image first."""
+
+
+class ServerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What one metadata server is told; names are resolved by the world."""
+
+    name: Name
+    group: Name
+    cluster: ClusterConfig
+
+
+class WorkloadConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    clients: Annotated[int, msgspec.Meta(ge=1, le=1024)] = 4
+    """Concurrent calls."""
+    rate_per_s: Annotated[float, msgspec.Meta(ge=0)] = 50.0
+    """Total; 0 means as fast as answers come."""
+    mix: dict[str, float] = {"create": 9, "mkdir": 1}
+    """Weights by operation: create mkdir stat list rename delete set_permission."""
+    directories: Annotated[int, msgspec.Meta(ge=1)] = 16
+    count: int | None = None
+    """Stop after so many calls; None means go on."""
+    root: str = "/work"
+    """The directory under which the generator works; made first."""
+
+
+class ClientConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What a client process is told."""
+
+    name: Name
+    cluster: ClusterConfig
+    workload: WorkloadConfig | None = None
+
+
+def group_of(cluster: ClusterConfig, name: str) -> GroupConfig:
+    """Raises KeyError when there is no such group."""
+    for group in cluster.groups:
+        if group.name == name:
+            return group
+    raise KeyError(name)
+
+
+def one_group(standbys: int = 3, cluster: str = "clover", **settings: object) -> ClusterConfig:
+    """A cluster of one group g1 with servers mds1 … mdsN."""
+    members = [f"mds{i}" for i in range(1, standbys + 2)]
+    return ClusterConfig(cluster=cluster, groups=[GroupConfig("g1", 1, members)], **settings)  # type: ignore[arg-type]
