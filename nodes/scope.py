@@ -13,7 +13,9 @@ class Scope:
     After each await a procedure is inside its open scope or is already cancelled: closing cancels every task before any of them can run again.
     """
 
-    def __init__(self, name: str, parent: Scope | None = None, on_error: Callable[[BaseException], None] | None = None):
+    def __init__(
+        self, name: str, parent: Scope | None = None, on_error: Callable[[BaseException], None] | None = None
+    ):
         self.name = name
         self.open = True
         self._parent = parent
@@ -47,6 +49,11 @@ class Scope:
             if self._on_error is None:
                 raise error
             self._on_error(error)
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything in it has yet to end."""
+        return bool(self._members)
 
     def child(self, name: str) -> Scope:
         return Scope(name, self)

@@ -1,0 +1,35 @@
+"""Which server the smart client asks next (CFS §4.4, Fig. 6 left)."""
+
+from __future__ import annotations
+
+
+class Routes:
+    """The servers of a group, the one believed to be active, and the largest epoch seen."""
+
+    def __init__(self, servers: list[str]):
+        assert servers, "a group has servers"
+        self._servers = list(servers)
+        self.believed = servers[0]
+        self.epoch_seen = 0
+
+    def accept(self, server: str, epoch: int) -> bool:
+        """Whether an answer of this epoch may be believed: no client accepts an older epoch than it has seen."""
+        if epoch < self.epoch_seen:
+            return False
+        self.epoch_seen = epoch
+        self.believed = server
+        return True
+
+    def learn(self, server: str) -> None:
+        """Another server names the active; one that was added since is remembered."""
+        if server and server not in self._servers:
+            self._servers.append(server)
+
+    def after(self, server: str, hint: str) -> str:
+        """Who is asked after this server failed or refused: the one it named, else the next in order."""
+        if hint and hint != server and hint in self._servers:
+            return hint
+        return self._servers[(self._servers.index(server) + 1) % len(self._servers)]
+
+    def __len__(self) -> int:
+        return len(self._servers)

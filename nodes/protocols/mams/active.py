@@ -1,0 +1,279 @@
+"""Everything that exists only while a server is elected or active in one epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nodes.config import MILLISECOND
+from nodes.protocols.mams.answering import Answering
+from nodes.protocols.mams.configuration import ConfigurationKeeper
+from nodes.protocols.mams.fencing import Lease
+from nodes.protocols.mams.messages import Mismatch, Prepared, Promise, Register, Renewed
+from nodes.protocols.mams.renewing import RenewingSessions
+from nodes.protocols.mams.replica import Replica
+from nodes.protocols.mams.upgrade import Upgrade
+from nodes.protocols.mams.view import LostLock
+from nodes.protocols.mams.writer import JournalWriter
+from nodes.scope import Tenure
+from nodes.trace.events import LeaseLost, RoleChanged, Serving, StoppedServing
+from nodes.wire.messages import CheckOperation, Request
+from nodes.world import ConnectionLoss, CoordinationError
+
+FLUSH_LOOK_NS = 10 * MILLISECOND
+
+
+class Active:
+    """The tenure of one holder of the lock: upgrade, service, end."""
+
+    def __init__(self, replica: Replica, tenure: Tenure, ended: Callable[[], None]):
+        self._replica = replica
+        self._tenure = tenure
+        self._ended = ended
+        holes = replica.config.cluster.holes
+        self.lease = Lease(replica.world, holes.no_fencing)
+        self.upgrade = Upgrade(replica)
+        self.writer: JournalWriter | None = None
+        self.keeper: ConfigurationKeeper | None = None
+        self.renewing: RenewingSessions | None = None
+        self.answering = Answering(replica, self.lease, self._lease_lost)
+        self.serving = False
+        self.sits_out = False
+        """Too few answered: this server leaves the next round to the others (safety rule 17)."""
+
+    @property
+    def quiet(self) -> bool:
+        """Nothing is ahead of commit."""
+        return self.writer is not None and self.writer.idle
+
+    @property
+    def epoch(self) -> int:
+        return self.upgrade.epoch
+
+    # --- steps ----------------------------------------------------------------------------------------------------
+
+    def on_request(self, peer: str, message: Request) -> None:
+        self.answering.on_request(peer, message)
+
+    def on_check(self, peer: str, message: CheckOperation) -> None:
+        self.answering.on_check(peer, message)
+
+    def on_promise(self, peer: str, message: Promise) -> None:
+        if self.upgrade.recovery is not None:
+            self.upgrade.recovery.on_promise(peer, message)
+            self._admit(peer, message)
+
+    def on_prepared(self, peer: str, message: Prepared) -> None:
+        if self.writer is not None:
+            self.writer.on_prepared(peer, message)
+
+    def on_mismatch(self, peer: str, message: Mismatch) -> None:
+        if self.writer is not None:
+            self.writer.on_mismatch(peer, message)
+
+    def on_register(self, peer: str, message: Register) -> None:
+        if self.renewing is not None:
+            self.renewing.on_register(peer, message)
+
+    def on_renewed(self, peer: str, message: Renewed) -> None:
+        if self.renewing is not None:
+            self.renewing.on_renewed(peer, message)
+
+    def stand_down(self, reason: str) -> None:
+        """Ends the tenure at once: nothing is answered from here on (CFS §4.2.2, Fig. 5a)."""
+        if not self._tenure.open:
+            return
+        replica = self._replica
+        self._tenure.close()
+        replica.pool.on_own_durable = lambda mark: None
+        replica.state.step_back(self.writer.end() if self.writer else [])
+        if self.serving:
+            replica.world.trace.emit(StoppedServing(replica.group.name, self.epoch, reason))
+        self.serving = False
+        self.answering.refuse_all()
+        self._role("none", reason)
+        self._ended()
+
+    def _role(self, role: str, reason: str) -> None:
+        replica = self._replica
+        replica.world.trace.emit(
+            RoleChanged(replica.group.name, role, self.epoch, replica.log.last.sn, reason)
+        )
+
+    def _lease_lost(self) -> None:
+        self._replica.world.trace.emit(LeaseLost(self.epoch, self.lease.late_ns))
+
+    def _admit(self, peer: str, promise: Promise) -> None:
+        """A member that promised is sent what it lacks, unless its journal is too far away."""
+        writer = self.writer
+        if (
+            writer is None
+            or peer in writer.participants
+            or peer not in writer.configurations[-1].members
+            or self.serving
+        ):
+            return
+        common = self._replica.log.agrees_up_to(promise.tails)
+        matched = None if common is None else self._replica.log.mark_at(common)
+        if matched is not None:
+            writer.admit(peer, matched)
+
+    # --- procedure ------------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """From the lock to the end of the tenure."""
+        try:
+            if not await self.upgrade.check_own_state():
+                await self._give_up("a junior does not take over while there are standbys")
+                return
+            await self._take_over()
+        except LostLock as lost:
+            self.stand_down(str(lost))
+        except CoordinationError as error:
+            await self._give_up(f"{type(error).__name__} while upgrading: {error}")
+
+    async def _give_up(self, reason: str) -> None:
+        replica = self._replica
+        try:
+            await replica.view.release_lock()
+        except CoordinationError:
+            pass
+        self.stand_down(reason)
+
+    async def _take_over(self) -> None:
+        replica, upgrade = self._replica, self.upgrade
+        await upgrade.write_view()
+        self._role("elected", "step 2 is written")
+        self._tenure.spawn(self._heartbeat(), "heartbeat")
+        session_ns = replica.world.coordination.session_timeout_ns
+        began_ns = replica.world.clock.monotonic_ns()
+        if not await upgrade.recover(session_ns):
+            self.sits_out = True
+            await self._give_up("too few members of the last configuration answered")
+            return
+        self._open_writer()
+        upgrade.holds_intake()
+        await self._flush()
+        standbys = await upgrade.register(self._in_step())
+        await self._outlive_old_active(began_ns + session_ns)
+        self._serve(standbys)
+        await self._keep()
+
+    def _open_writer(self) -> None:
+        replica, upgrade = self._replica, self.upgrade
+        assert upgrade.configuration is not None and upgrade.recovery is not None
+        log, holes = replica.log, replica.config.cluster.holes
+        writer = self.writer = JournalWriter(
+            replica.world, replica.group.name, self.epoch, log, replica.state, replica.pool,
+            upgrade.configuration, holes.silent_shrink,
+        )  # fmt: skip
+        writer.own_durable_sn = log.last.sn
+        replica.pool.on_own_durable = writer.on_own_durable
+        self.keeper = ConfigurationKeeper(replica, writer, self.epoch, log.last.sn)
+        self.renewing = RenewingSessions(replica, writer, self.keeper, self.answering, self.epoch)
+        writer.on_lost = self.renewing.on_lost
+        writer.on_far = self.renewing.on_far
+        replica.state.apply_ahead()
+        self.answering.writer = writer
+        for peer, promise in upgrade.recovery.promises.items():
+            self._admit(peer, promise)
+        self._tenure.spawn(self._ticks(), "ticks")
+
+    async def _flush(self) -> None:
+        """Step 4; ends when the empty group of this epoch, and so everything before it, is committed."""
+        writer, replica = self.writer, self._replica
+        assert writer is not None and self.keeper is not None and self.upgrade.recovery is not None
+        self.upgrade.flushes(replica.log.last)
+        writer.close_group()
+        sn = replica.log.last.sn
+        clock = replica.world.clock
+        grace_ns = clock.monotonic_ns() + replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
+        while replica.state.commit_sn < sn or (self._expected() and clock.monotonic_ns() < grace_ns):
+            self.upgrade.recovery.ask(writer.configurations[-1].members)
+            if clock.monotonic_ns() >= grace_ns:
+                await self._try_shrink()
+            for _ in range(10):
+                if replica.state.commit_sn >= sn and not self._expected():
+                    break
+                await clock.sleep(FLUSH_LOOK_NS)
+
+    def _expected(self) -> bool:
+        """Whether a member that promised has yet to acknowledge the flush."""
+        assert self.writer is not None and self.upgrade.recovery is not None
+        last = self._replica.log.last.sn
+        return any(participant.matched.sn < last for participant in self.writer.participants.values())
+
+    def _in_step(self) -> list[str]:
+        assert self.writer is not None
+        last = self._replica.state.commit_sn
+        return [name for name, p in self.writer.participants.items() if p.matched.sn >= last]
+
+    async def _outlive_old_active(self, until_ns: int) -> None:
+        """Waits until the old active surely answers no read: it promised, its session ended, or its lease has run out (rule 16)."""
+        replica, old = self._replica, self.upgrade.old_active
+        assert self.upgrade.recovery is not None
+        while old not in ("", replica.name) and old not in self.upgrade.recovery.promises:
+            if not await self._session_lives(old) or replica.world.clock.monotonic_ns() >= until_ns:
+                return
+            self.upgrade.recovery.ask([old])
+            await replica.world.clock.sleep(FLUSH_LOOK_NS)
+
+    async def _session_lives(self, server: str) -> bool:
+        """Its draw is as ephemeral as the session in which it became active."""
+        view = self._replica.view
+        return server in await self._replica.world.coordination.children(view.path("draws"))
+
+    def _serve(self, standbys: list[str]) -> None:
+        replica = self._replica
+        mark = replica.log.last
+        self.upgrade.serves(standbys)
+        self._role("active", f"step 6 of epoch {self.epoch}")
+        replica.world.trace.emit(Serving(replica.group.name, self.epoch, mark.sn, mark.crc))
+        self.serving = True
+        self.answering.begin(self.epoch)
+
+    async def _keep(self) -> None:
+        """The active's round: removes who is missing, renews one junior at a time."""
+        assert self.keeper is not None and self.renewing is not None
+        pause_ns = self._replica.config.cluster.timing.renew_scan_ms * MILLISECOND
+        was_stable = False
+        while True:
+            try:
+                await self._try_shrink()
+                await self.renewing.renew_one()
+                stable = not self.keeper.missing() and not self.renewing.juniors
+                if stable and not was_stable:
+                    self.upgrade.stable()
+                was_stable = stable
+            except ConnectionLoss:
+                pass
+            await self._replica.world.clock.sleep(pause_ns)
+
+    async def _try_shrink(self) -> None:
+        assert self.keeper is not None
+        if self.keeper.missing():
+            await self.keeper.shrink()
+
+    async def _ticks(self) -> None:
+        timeout_ns = self._replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
+        assert self.writer is not None
+        while True:
+            await self._replica.world.clock.sleep(timeout_ns // 5)
+            self.writer.on_tick(timeout_ns)
+
+    async def _heartbeat(self) -> None:
+        """Confirms the lease by a read of its own, which is the heartbeat (CFS §5.4; safety rule 16)."""
+        replica = self._replica
+        pause_ns = replica.config.cluster.timing.heartbeat_ms * MILLISECOND
+        retry_ns = pause_ns // 10
+        while True:
+            sent_ns = replica.world.clock.monotonic_ns()
+            try:
+                node, _ = await replica.view.epoch()
+            except CoordinationError:
+                await replica.world.clock.sleep(retry_ns)
+                continue
+            if node.epoch > self.epoch:
+                self.stand_down(f"epoch {node.epoch} has begun")
+                return
+            self.lease.confirmed(sent_ns)
+            await replica.world.clock.sleep(pause_ns)

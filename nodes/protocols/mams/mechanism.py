@@ -1,0 +1,303 @@
+"""MAMS: the roles of one server and its way between them (CFS §3.3, Fig. 2; §4.2).
+
+A server with a session has a place in the view and three watchers: on its own place, on the active (the epoch's node) and on the lock. Whatever
+they tell, one loop looks at the view again and does what it asks for: follow, register, or draw for the lock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from nodes.config import MILLISECOND, ServerConfig, group_of
+from nodes.protocols.mams import messages as m
+from nodes.protocols.mams.active import Active
+from nodes.protocols.mams.election import Election
+from nodes.protocols.mams.reading import read_from_pool
+from nodes.protocols.mams.replica import Replica, open_replica
+from nodes.protocols.mams.view import ACTIVE, JUNIOR, Place, Watch
+from nodes.scope import Scope, Tenure
+from nodes.trace.events import RoleChanged, Warned
+from nodes.wire.messages import AskView, CheckOperation, Message, Refused, Request, ViewCopy
+from nodes.world import CoordinationError, World
+
+RETRY_NS = 100 * MILLISECOND
+REGISTER_NS = 500 * MILLISECOND
+
+
+class Mams:
+    """One metadata server of a replica group."""
+
+    def __init__(self, world: World, config: ServerConfig):
+        self._world = world
+        self._group = group_of(config.cluster, config.group)
+        self._replica: Replica = open_replica(world, config, self._group)
+        self._look = asyncio.Event()
+        self._watches = [Watch(self._look.set) for _ in range(3)]
+        timing = config.cluster.timing
+        self._election = Election(world, self._replica.view, timing.draw_wait_ms * MILLISECOND)
+        self._session: Scope | None = None
+        self._active: Active | None = None
+        self._role = ""
+        self._known_epoch = 0
+        self._known_active = ""
+        self._reading: Scope | None = None
+        self._handlers = self._table()
+        self._replica.pool.on_promised = self._on_promised
+
+    def start(self) -> None:
+        world = self._world
+        world.network.receive(self.on_message)
+        world.scope.spawn(self._replica.pool.run(), "pool node")
+        world.coordination.on_state(self.on_state)
+        self.on_state(world.coordination.state)
+
+    # --- messages -------------------------------------------------------------------------------------------------
+
+    def _table(self) -> dict[type[Message], Callable[[str, Any], None]]:
+        pool, calls = self._replica.pool, self._replica.calls
+        return {
+            m.Prepare: pool.on_message,
+            m.Recover: pool.on_message,
+            m.FetchGroups: pool.on_fetch_groups,
+            m.Commit: lambda peer, message: pool.on_commit(message.epoch, message.sn),
+            m.Groups: lambda peer, message: calls.on_reply(message),
+            m.ImagePacket: lambda peer, message: calls.on_reply(message),
+            m.FetchImage: self._on_fetch_image,
+            m.Renew: self._on_renew,
+            m.Stale: self._on_stale,
+            m.Prepared: self._to_active(Active.on_prepared),
+            m.Mismatch: self._to_active(Active.on_mismatch),
+            m.Promise: self._to_active(Active.on_promise),
+            m.Register: self._to_active(Active.on_register),
+            m.Renewed: self._to_active(Active.on_renewed),
+            Request: self._on_request,
+            CheckOperation: self._to_active(Active.on_check),
+            AskView: self._on_ask_view,
+        }
+
+    def _to_active(self, step: Callable[[Active, str, Any], None]) -> Callable[[str, Any], None]:
+        def deliver(peer: str, message: Any) -> None:
+            if self._active is not None:
+                step(self._active, peer, message)
+
+        return deliver
+
+    def on_message(self, peer: str, message: Message) -> None:
+        """Every message goes straight to its step; one that no table knows is an event, never a crash."""
+        handler = self._handlers.get(type(message))
+        if handler is None:
+            self._world.trace.emit(
+                Warned(f"{peer} sent a {type(message).__name__}, which a metadata server does not take")
+            )
+            return
+        handler(peer, message)
+
+    def _on_request(self, peer: str, message: Request) -> None:
+        if self._active is not None:
+            self._active.on_request(peer, message)
+        else:
+            active = self._known_active if self._known_active != self._world.name else ""
+            self._world.network.send(peer, Refused(message.number, self._known_epoch, "not active", active))
+
+    def _on_ask_view(self, peer: str, message: AskView) -> None:
+        self._world.network.send(peer, ViewCopy(self._known_epoch, self._known_active, {}))
+
+    def _on_fetch_image(self, peer: str, message: m.FetchImage) -> None:
+        replica, state = self._replica, self._replica.state
+        at_commit = state.applied_sn == state.commit_sn and (self._active is None or self._active.quiet)
+        mark = replica.log.mark_at(state.commit_sn) if at_commit else None
+        replica.images.on_fetch(peer, message, state.namespace, mark)
+
+    def _on_renew(self, peer: str, message: m.Renew) -> None:
+        if message.epoch < self._replica.pool.promised or self._active is not None or self._session is None:
+            return
+        if self._reading is not None:
+            self._reading.close()
+        self._reading = self._session.child("renewing")
+        self._reading.spawn(read_from_pool(self._replica, peer, message), "renewing")
+
+    def _on_stale(self, peer: str, message: m.Stale) -> None:
+        self._on_promised(message.promised)
+
+    def _on_promised(self, epoch: int) -> None:
+        """A later epoch has begun: an active of an earlier one serves no more."""
+        if self._active is not None and 0 < self._active.epoch < epoch:
+            self._active.stand_down(f"epoch {epoch} has begun")
+            self._look.set()
+
+    # --- session --------------------------------------------------------------------------------------------------
+
+    def on_state(self, state: str) -> None:
+        """The coordination session: suspended stops answers, lost ends whatever it held."""
+        if state == "connected":
+            for watch in self._watches:
+                watch.forget()
+            self._election.forget_session()
+            if self._session is None or not self._session.open:
+                self._session = self._world.scope.child("session")
+                self._session.spawn(self._membership(), "membership")
+            self._look.set()
+        elif state == "suspended":
+            if self._active is not None:
+                self._active.lease.suspend()
+        elif self._session is not None:
+            self._lose_session()
+
+    def _lose_session(self) -> None:
+        assert self._session is not None
+        if self._active is not None:
+            self._active.stand_down("the coordination session is lost")
+        self._session.close()
+        self._session = None
+        self._believe("none", "the coordination session is lost")
+
+    def _believe(self, role: str, reason: str) -> None:
+        if role != self._role:
+            self._role = role
+            last = self._replica.log.last.sn
+            self._world.trace.emit(RoleChanged(self._group.name, role, self._known_epoch, last, reason))
+
+    async def _membership(self) -> None:
+        """Goes on for as long as the session does."""
+        prepared = False
+        while True:
+            try:
+                if not prepared:
+                    await self._enter()
+                    prepared = True
+                await self._look_at_view()
+            except CoordinationError as error:
+                self._world.trace.emit(Warned(f"the view could not be read: {type(error).__name__}"))
+                await self._world.clock.sleep(RETRY_NS)
+
+    async def _enter(self) -> None:
+        replica = self._replica
+        await replica.view.prepare(self._group.members, self._world.network.address)
+        await replica.view.take_place(Place(JUNIOR, replica.log.last.epoch, replica.log.last.sn))
+        self._believe(JUNIOR, "has entered the view")
+
+    async def _look_at_view(self) -> None:
+        """One look: what the three watchers point at, and what follows from it."""
+        view = self._replica.view
+        self._look.clear()
+        own, active, lock = self._watches
+        node, _ = await view.epoch(active)
+        owner, session = await view.lock_owner(lock)
+        place = await view.place(self._world.name, own)
+        await self._know(node.epoch, node.active)
+        if owner == self._world.name and session != self._world.coordination.session:
+            await view.drop_stale_lock(session)
+        elif not owner and place is None:
+            await self._await_turn()
+        elif not owner:
+            await self._compete()
+        elif place is None and node.active == self._world.name:
+            await self._wait_for_change(REGISTER_NS)
+        elif place is None:
+            await self._rejoin()
+        else:
+            self._follow(place[0])
+            await self._wait_for_change(REGISTER_NS)
+
+    async def _await_turn(self) -> None:
+        """A server that lost its place with its lock leaves the election to the others for a while."""
+        await self._wait_for_change(5 * self._replica.config.cluster.timing.draw_wait_ms * MILLISECOND)
+        if not (await self._replica.view.lock_owner())[0]:
+            await self._rejoin()
+
+    async def _rejoin(self) -> None:
+        last = self._replica.log.last
+        await self._replica.view.take_place(Place(JUNIOR, last.epoch, last.sn))
+        self._believe(JUNIOR, "has entered the view again")
+
+    async def _know(self, epoch: int, active: str) -> None:
+        if (epoch, active) == (self._known_epoch, self._known_active):
+            return
+        self._known_epoch, self._known_active = epoch, active
+        view = self._replica.view
+        for server in await view.known_servers():
+            if server != self._world.name:
+                self._world.network.know(server, await view.address(server))
+
+    def _follow(self, place: Place) -> None:
+        """The view says what we are: a standby receives, a junior offers itself to the active."""
+        if place.state != ACTIVE:
+            self._believe(place.state, f"the view says {place.state}")
+        if (
+            place.state == JUNIOR
+            and self._reading is None
+            and self._known_active not in ("", self._world.name)
+        ):
+            replica = self._replica
+            register = m.Register(self._known_epoch, replica.state.commit_sn, replica.log.tails())
+            self._world.network.send(self._known_active, register)
+        elif self._reading is not None and not self._reading.busy:
+            self._reading = None
+            self._look.set()
+
+    async def _wait_for_change(self, longest_ns: int) -> None:
+        timer = self._world.clock.call_later(longest_ns, self._look.set)
+        await self._look.wait()
+        timer.cancel()
+
+    # --- lock -----------------------------------------------------------------------------------------------------
+
+    async def _compete(self) -> None:
+        replica = self._replica
+        replica.step("election", "draw", "CFS §4.2.1, Alg. 2", "nobody holds the lock", self._known_epoch)
+        if not await self._election.run(replica.log.last):
+            await self._wait_for_change(replica.config.cluster.timing.draw_wait_ms * MILLISECOND)
+            return
+        replica.step(
+            "election", "lock", "CFS §4.2.1, Alg. 2", f"{self._world.name} holds the lock", self._known_epoch
+        )
+        await self._lead()
+
+    async def _lead(self) -> None:
+        """Upgrade and service, until the tenure ends for any reason."""
+        assert self._session is not None
+        if self._reading is not None:
+            self._reading.close()
+            self._reading = None
+        ended = asyncio.Event()
+        tenure = Tenure("active", self._known_epoch + 1, self._session)
+        active = self._active = Active(self._replica, tenure, ended.set)
+        self._role = ""
+        tenure.spawn(active.run(), "upgrade and service")
+        watcher = tenure.child("lock watch")
+        watcher.spawn(self._guard_lock(active), "lock watch")
+        await ended.wait()
+        self._active = None
+        self._role = "none"
+        if active.sits_out:
+            await self._world.clock.sleep(self._world.coordination.session_timeout_ns)
+
+    async def _guard_lock(self, active: Active) -> None:
+        """The active's watchers: its place, the epoch, the lock; losing any of them ends the tenure."""
+        view, world = self._replica.view, self._world
+        while True:
+            self._look.clear()
+            own, epoch, lock = self._watches
+            try:
+                owner, session = await view.lock_owner(lock)
+                node, _ = await view.epoch(epoch)
+                place = await view.place(world.name, own)
+            except CoordinationError:
+                await world.clock.sleep(RETRY_NS)
+                continue
+            if owner != world.name or session != world.coordination.session:
+                active.stand_down("the lock is lost")
+            elif active.epoch and node.epoch > active.epoch:
+                active.stand_down(f"epoch {node.epoch} has begun")
+            elif place is None:
+                active.stand_down("the view has no place for this server any more")
+            elif active.serving and place[0].state != ACTIVE:
+                active.stand_down(f"the view says {place[0].state}")
+            await self._look.wait()
+
+
+def start(world: World, config: ServerConfig) -> None:
+    """Starts a metadata server in this world. Raises JournalCorrupt, ImageDamaged, OSError of what lies on the disk."""
+    Mams(world, config).start()

@@ -1,0 +1,218 @@
+"""The pool node in every metadata server (CFS §4.1, Fig. 4b, participant's side): promises, prepares, acknowledges, hands out.
+
+One procedure writes the journal, so that whatever arrived while it was syncing shares the next sync.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from crc32c import crc32c
+
+from nodes.config import Holes
+from nodes.protocols.mams.log import ReplicaLog, decode_group
+from nodes.protocols.mams.messages import (
+    FetchGroups,
+    Groups,
+    Mismatch,
+    Prepare,
+    Prepared,
+    Promise,
+    Recover,
+    Stale,
+)
+from nodes.protocols.mams.state import ReplicatedState
+from nodes.trace.events import Cut, Durable
+from nodes.wire.messages import JournalGroup, Mark, Message
+from nodes.world import World
+
+EPOCH_FILE = "epoch"
+FETCHED_OCTETS = 1 << 20
+
+Work = tuple[str, Message]
+
+
+class PoolNode:
+    """Keeps one replica's journal. `promised` is the epoch below which it refuses everything (safety rule 2)."""
+
+    def __init__(
+        self,
+        world: World,
+        log: ReplicaLog,
+        state: ReplicatedState,
+        promised: int,
+        holes: Holes,
+        rebuild: Callable[[], None],
+    ):
+        self._world = world
+        self._log = log
+        self._state = state
+        self._holes = holes
+        self._rebuild = rebuild
+        self.promised = promised
+        self._promised_on_disk = promised
+        self._inbox: list[Work] = []
+        self._wanted = asyncio.Event()
+        self._unsynced: list[Durable] = []
+        self._replies: list[tuple[str, Message]] = []
+        self._commits_after_sync = 0
+        self._own: Mark | None = None
+        self._waits: list[asyncio.Future[None]] = []
+        self.on_own_durable: Callable[[Mark], None] = lambda mark: None
+        self.on_promised: Callable[[int], None] = lambda epoch: None
+        """Told when a higher epoch was promised: an active of a lower one stands down."""
+
+    # --- steps -------------------------------------------------------------------------------------------------
+
+    def on_message(self, peer: str, message: Message) -> None:
+        """Prepare and Recover wait for the writer; the rest is answered at once."""
+        self._inbox.append((peer, message))
+        self._wanted.set()
+
+    def append_own(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
+        """The active's one write of its own log."""
+        self._write(group, octets, mark)
+        self._own = mark
+        self._wanted.set()
+
+    async def promise(self, epoch: int) -> None:
+        """Refuses every lower epoch from now on; durable when it returns."""
+        self._promise(epoch)
+        await self._written()
+
+    async def adopt(self, prepare: Prepare) -> None:
+        """Takes groups that were fetched as if their writer had sent them; durable when it returns."""
+        self._inbox.append((self._world.name, prepare))
+        await self._written()
+
+    async def _written(self) -> None:
+        written = asyncio.get_running_loop().create_future()
+        self._waits.append(written)
+        self._wanted.set()
+        await written
+
+    def _promise(self, epoch: int) -> None:
+        if epoch > self.promised:
+            self.promised = epoch
+            self.on_promised(epoch)
+
+    def on_commit(self, epoch: int, sn: int) -> None:
+        if epoch == self.promised and self._log.last.epoch == epoch:
+            self._state.commit(min(sn, self._log.last.sn))
+
+    def on_fetch_groups(self, peer: str, message: FetchGroups) -> None:
+        """Any pool node hands out what it knows to be committed, and all it has to the elected it promised."""
+        end = message.to_sn if message.epoch == self.promised else min(message.to_sn, self._state.commit_sn)
+        octets = self._log.octets(message.from_sn, end)
+        self._world.network.send(peer, Groups(message.call, message.from_sn, up_to(octets, FETCHED_OCTETS)))
+
+    # --- the one writer ----------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Takes what has arrived, writes it, syncs once, answers; for ever. Raises OSError of the disk."""
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            work, self._inbox = self._inbox, []
+            waits, self._waits = self._waits, []
+            for peer, message in work:
+                if isinstance(message, Prepare):
+                    await self._on_prepare(peer, message)
+                elif isinstance(message, Recover):
+                    self._on_recover(peer, message)
+            await self._make_durable()
+            for wait in waits:
+                if not wait.done():
+                    wait.set_result(None)
+
+    async def _on_prepare(self, peer: str, message: Prepare) -> None:
+        if message.epoch < self.promised:
+            self._replies.append((peer, Stale(self.promised)))
+            return
+        self._promise(message.epoch)
+        log = self._log
+        if not log.holds(message.previous):
+            self._replies.append((peer, Mismatch(message.epoch, self._state.commit_sn, log.tails())))
+            return
+        sn = message.previous.sn
+        for octets in message.groups:
+            sn += 1
+            await self._take(sn, octets)
+        matched = log.mark_at(sn)
+        assert matched is not None
+        self._replies.append((peer, Prepared(message.epoch, matched)))
+        self._commits_after_sync = max(self._commits_after_sync, min(message.commit_sn, sn))
+
+    async def _take(self, sn: int, octets: bytes) -> None:
+        """One group of the writer's: drop it if it is here, else cut what disagrees and append."""
+        crc = crc32c(octets)
+        if self._log.has(sn, crc):
+            return
+        group = decode_group(octets)
+        if self._log.last.sn >= sn:
+            await self.cut(sn - 1, f"epoch {group.epoch} wrote another group {sn}")
+        self._write(group, octets, Mark(group.incarnation, group.epoch, sn, crc))
+        self._state.prepared(group)
+
+    def _write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
+        self._log.append(mark, octets)
+        self._unsynced.append(
+            Durable(mark.sn, mark.epoch, group.groupid, mark.crc, len(group.records), len(octets))
+        )
+
+    def _on_recover(self, peer: str, message: Recover) -> None:
+        """Stores the new epoch before it tells what it has; the hole tells at once."""
+        if message.epoch < self.promised:
+            self._replies.append((peer, Stale(self.promised)))
+            return
+        if not self._holes.late_watch:
+            self._promise(message.epoch)
+        self._replies.append((peer, Promise(message.epoch, self._state.commit_sn, self._log.tails())))
+
+    async def _make_durable(self) -> None:
+        if self._holes.async_flush:
+            self._answer(self._own)
+        own, self._own = self._own, None
+        if self.promised != self._promised_on_disk:
+            promised = self.promised
+            await self._world.disk.replace(EPOCH_FILE, str(promised).encode())
+            self._promised_on_disk = promised
+        if self._unsynced:
+            written, self._unsynced = self._unsynced, []
+            await self._log.sync()
+            for durable in written:
+                self._world.trace.emit(durable)
+        self._answer(own)
+
+    def _answer(self, own: Mark | None) -> None:
+        send = self._world.network.send
+        for peer, message in self._replies:
+            if peer != self._world.name:
+                send(peer, message)
+        self._replies.clear()
+        if self._commits_after_sync > self._state.commit_sn:
+            self._state.commit(min(self._commits_after_sync, self._log.last.sn))
+        self._commits_after_sync = 0
+        if own is not None:
+            self.on_own_durable(own)
+
+    async def cut(self, sn: int, reason: str) -> None:
+        """Removes the journal's groups after sn, and from the namespace if they are in it."""
+        if self._log.last.sn <= sn:
+            return
+        self._unsynced = [durable for durable in self._unsynced if durable.sn <= sn]
+        await self._log.cut(sn)
+        self._world.trace.emit(Cut(sn, reason))
+        if not self._state.cut(sn):
+            self._rebuild()
+
+
+def up_to(octets: list[bytes], limit: int) -> list[bytes]:
+    """The first of them that fit into `limit` octets, one at least."""
+    total = 0
+    for index, one in enumerate(octets):
+        total += len(one)
+        if total > limit and index:
+            return octets[:index]
+    return octets

@@ -1,0 +1,64 @@
+"""The junior's side of renewing (CFS §4.2.3): reads image and journal from the pool, then registers again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nodes.config import MILLISECOND
+from nodes.protocols.mams.images import fetch_image
+from nodes.protocols.mams.messages import FetchGroups, Groups, Prepare, Renew, Renewed
+from nodes.protocols.mams.replica import Replica
+from nodes.trace.events import Renewing
+
+FETCH_NS = 1_000 * MILLISECOND
+TRIES = 5
+
+
+async def read_from_pool(replica: Replica, active: str, renew: Renew) -> None:
+    """One renewing session; tells the active how it goes and how it ended."""
+
+    def tell(phase: str) -> None:
+        replica.world.trace.emit(Renewing(phase, replica.log.last.sn, renew.goal_sn))
+        replica.world.network.send(active, Renewed(renew.epoch, phase, replica.log.last))
+
+    await replica.pool.cut(
+        max(renew.keep_sn, replica.log.base.sn), "the active's journal does not have what follows"
+    )
+    if renew.image:
+        tell("image")
+        if not await _read_image(replica, renew.source):
+            tell("failed")
+            return
+    tell("done" if await _read_journal(replica, renew, tell) else "failed")
+
+
+async def _read_image(replica: Replica, source: str) -> bool:
+    octets = await fetch_image(replica.calls, source)
+    if octets is None:
+        return False
+    namespace, mark = await replica.images.install(octets)
+    await replica.log.restart_at(mark)
+    replica.state.restart(namespace, mark.sn)
+    return True
+
+
+async def _read_journal(replica: Replica, renew: Renew, tell: Callable[[str], None]) -> bool:
+    """Groups up to the goal, all of them committed; False when the source gives no more."""
+    failures = 0
+    while replica.log.last.sn < renew.goal_sn:
+        first, previous = replica.log.last.sn + 1, replica.log.last
+        reply = await replica.calls.ask(
+            renew.source,
+            lambda call: FetchGroups(call, 0, first, renew.goal_sn),
+            FETCH_NS,
+        )
+        if not isinstance(reply, Groups) or not reply.groups:
+            failures += 1
+            if failures == TRIES:
+                return False
+            continue
+        await replica.pool.adopt(
+            Prepare(renew.epoch, previous.sn + len(reply.groups), previous, reply.groups)
+        )
+        tell("journal")
+    return True

@@ -1,0 +1,90 @@
+"""Between steps 2 and 3 of the upgrade: the elected hears what the last configuration has (safety rules 1-4).
+
+It needs R = N - W + 1 members, itself among them if it is one. Each has durably promised the new epoch before it told its journal, so whatever
+was acknowledged is in the journal that ends last, by (incarnation, epoch, sn).
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from nodes.config import MILLISECOND
+from nodes.protocols.mams.messages import FetchGroups, Groups, Prepare, Promise, Recover
+from nodes.protocols.mams.replica import Replica
+from nodes.protocols.mams.view import Configuration
+from nodes.wire.messages import Mark
+
+ASK_AGAIN_NS = 100 * MILLISECOND
+FETCH_NS = 2_000 * MILLISECOND
+
+
+class Recovery:
+    """Collects promises for one epoch and adopts the journal that ends last."""
+
+    def __init__(self, replica: Replica, epoch: int):
+        self._replica = replica
+        self.epoch = epoch
+        self.promises: dict[str, Promise] = {}
+        self._heard = asyncio.Event()
+
+    def on_promise(self, peer: str, message: Promise) -> None:
+        if message.epoch == self.epoch:
+            self.promises[peer] = message
+            self._heard.set()
+
+    def ask(self, members: list[str]) -> None:
+        for member in members:
+            if member != self._replica.name and member not in self.promises:
+                self._replica.world.network.send(member, Recover(self.epoch))
+
+    def heard(self, configuration: Configuration) -> int:
+        """How many members of the configuration have promised, ourselves counted."""
+        return sum(m in self.promises or m == self._replica.name for m in configuration.members)
+
+    async def hear(self, configuration: Configuration, timeout_ns: int) -> bool:
+        """Asks until a read quorum has promised; False when the time is over."""
+        clock = self._replica.world.clock
+        deadline = clock.monotonic_ns() + timeout_ns
+        while self.heard(configuration) < configuration.read_quorum:
+            if clock.monotonic_ns() >= deadline:
+                return False
+            self.ask(configuration.members)
+            self._heard.clear()
+            timer = clock.call_later(ASK_AGAIN_NS, self._heard.set)
+            await self._heard.wait()
+            timer.cancel()
+        return True
+
+    def longest(self, configuration: Configuration) -> str:
+        """The member whose journal ends last, ourselves when none ends later."""
+        best, name = self._rank(self._replica.log.last), self._replica.name
+        for peer in sorted(self.promises):
+            rank = self._rank(self.promises[peer].tails[-1])
+            if peer in configuration.members and rank > best:
+                best, name = rank, peer
+        return name
+
+    def _rank(self, mark: Mark) -> tuple[int, int, int]:
+        return mark.incarnation, mark.epoch, mark.sn
+
+    async def adopt(self, source: str) -> bool:
+        """Makes our journal equal to the source's, durably; False when it does not answer."""
+        replica, tails = self._replica, self.promises[source].tails
+        goal = tails[-1]
+        common = replica.log.agrees_up_to(tails)
+        if common is None:
+            return False
+        while not replica.log.holds(goal):
+            previous = replica.log.mark_at(common)
+            assert previous is not None
+            first = common + 1
+            reply = await replica.calls.ask(
+                source,
+                lambda call: FetchGroups(call, self.epoch, first, goal.sn),
+                FETCH_NS,
+            )
+            if not isinstance(reply, Groups) or not reply.groups:
+                return False
+            await replica.pool.adopt(Prepare(self.epoch, replica.state.commit_sn, previous, reply.groups))
+            common += len(reply.groups)
+        return True

@@ -1,0 +1,168 @@
+"""Junior renewing (CFS §4.2.3): one session at a time, the junior with the least gap first.
+
+The junior reads image and journal from a pool node while service goes on; the final synchronisation stops intake for a moment, until its
+journal is equal and the view says standby.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from nodes.config import MILLISECOND
+from nodes.protocols.mams.answering import Answering
+from nodes.protocols.mams.configuration import ConfigurationKeeper
+from nodes.protocols.mams.messages import Register, Renew, Renewed
+from nodes.protocols.mams.replica import Replica
+from nodes.protocols.mams.writer import JournalWriter
+from nodes.wire.messages import Mark
+
+FINAL_GAP = 64
+"""Groups that the final synchronisation may have to send while intake stands still."""
+DIRECT_GAP = 512
+"""Groups that the active sends by itself, without a reading phase."""
+PAPER = "CFS §4.2.3"
+LOOK_NS = 5 * MILLISECOND
+IMAGE_NS = 20_000 * MILLISECOND
+"""Extra patience with a pool node that has to make an image first."""
+
+
+class RenewingSessions:
+    """The active's side. `juniors` are those that have registered in this epoch and are not in step."""
+
+    def __init__(
+        self,
+        replica: Replica,
+        writer: JournalWriter,
+        keeper: ConfigurationKeeper,
+        answering: Answering,
+        epoch: int,
+    ):
+        self._replica = replica
+        self._writer = writer
+        self._keeper = keeper
+        self._answering = answering
+        self._epoch = epoch
+        self.juniors: dict[str, list[Mark]] = {}
+        self._reading = ""
+        self._finishing = ""
+        self._progress = asyncio.Event()
+        self._phase = ""
+
+    # --- steps ----------------------------------------------------------------------------------------------------
+
+    def on_register(self, peer: str, message: Register) -> None:
+        """A server that registers has no place in step: it is no participant until it is renewed."""
+        if message.epoch != self._epoch or not message.tails:
+            return
+        if peer != self._finishing:
+            self._writer.participants.pop(peer, None)
+        self.juniors[peer] = message.tails
+
+    def on_renewed(self, peer: str, message: Renewed) -> None:
+        if peer == self._reading and message.epoch == self._epoch:
+            self._phase = message.phase
+            self._progress.set()
+
+    def on_lost(self, participant: str) -> None:
+        timeout_ms = self._replica.config.cluster.timing.ack_timeout_ms
+        detail = f"{participant} has not acknowledged for {timeout_ms} ms and is sent no more journals"
+        self._replica.step("shrink", "ACK", "CFS §4.1.2", detail, self._epoch)
+
+    def on_far(self, participant: str, tails: list[Mark]) -> None:
+        self._writer.participants.pop(participant, None)
+
+    # --- procedure ------------------------------------------------------------------------------------------------
+
+    async def renew_one(self) -> None:
+        """Opens a session with the nearest junior, if there is one. Raises LostLock."""
+        if not self.juniors:
+            return
+        junior = min(self.juniors, key=lambda name: (self._gap(self.juniors[name]), name))
+        tails = self.juniors.pop(junior)
+        common = self._common(tails)
+        gap = self._replica.log.last.sn - common
+        self._step("open", f"{junior} lacks {gap} groups")
+        if gap > DIRECT_GAP and not await self._let_read(junior, common, gap):
+            return
+        if gap <= DIRECT_GAP:
+            await self._finish(junior, common)
+
+    def _common(self, tails: list[Mark]) -> int:
+        common = self._replica.log.agrees_up_to(tails)
+        return 0 if common is None else common
+
+    def _gap(self, tails: list[Mark]) -> int:
+        return self._replica.log.last.sn - self._common(tails)
+
+    def _step(self, step: str, detail: str) -> None:
+        self._replica.step("renewing", step, PAPER, detail, self._epoch)
+
+    async def _let_read(self, junior: str, keep_sn: int, gap: int) -> bool:
+        """The junior reads image and journal; it registers again when it has come near. False when it fell silent."""
+        replica = self._replica
+        image = gap > replica.config.cluster.image_gap or self._writer_lacks(keep_sn)
+        source = next(iter(self._writer.participants), replica.name)
+        renew = Renew(self._epoch, keep_sn, replica.state.commit_sn, source, image)
+        replica.world.network.send(junior, renew)
+        self._step("image" if image else "journal", f"{junior} reads from {source} up to sn {renew.goal_sn}")
+        self._reading, self._phase = junior, ""
+        patience_ns = 4 * replica.config.cluster.timing.ack_timeout_ms * MILLISECOND + (
+            IMAGE_NS if image else 0
+        )
+        while self._phase not in ("done", "failed"):
+            self._progress.clear()
+            timer = replica.world.clock.call_later(patience_ns, self._fall_silent)
+            await self._progress.wait()
+            timer.cancel()
+        self._reading = ""
+        return self._phase == "done"
+
+    def _fall_silent(self) -> None:
+        self._phase = "failed"
+        self._progress.set()
+
+    def _writer_lacks(self, keep_sn: int) -> bool:
+        return keep_sn < self._replica.log.base.sn
+
+    async def _finish(self, junior: str, common: int) -> None:
+        """Final synchronisation: the junior becomes a participant; intake waits until it has all, and is a standby in the view."""
+        matched = self._replica.log.mark_at(common)
+        if matched is None:
+            return
+        self._finishing = junior
+        try:
+            participant = self._writer.admit(junior, matched)
+            if (
+                await self._comes_within(junior, FINAL_GAP)
+                and self._writer.participants.get(junior) is participant
+            ):
+                await self._synchronise(junior)
+        finally:
+            self._finishing = ""
+
+    async def _synchronise(self, junior: str) -> None:
+        began_ns = self._replica.world.clock.monotonic_ns()
+        self._answering.hold()
+        try:
+            grown = await self._comes_within(junior, 0) and await self._keeper.grow(junior)
+        finally:
+            self._answering.release()
+        if grown:
+            took_ms = (self._replica.world.clock.monotonic_ns() - began_ns) / MILLISECOND
+            self._step(
+                "standby",
+                f"{junior} is in step at sn {self._replica.log.last.sn} after {took_ms:.1f} ms without intake",
+            )
+            self.juniors.pop(junior, None)
+        else:
+            self._writer.participants.pop(junior, None)
+
+    async def _comes_within(self, junior: str, gap: int) -> bool:
+        """Waits until the participant lacks no more than `gap` groups; False when it is given up."""
+        while True:
+            participant = self._writer.participants.get(junior)
+            if participant is None:
+                return False
+            if self._replica.log.last.sn - participant.matched.sn <= gap and (gap or self._writer.idle):
+                return True
+            await self._replica.world.clock.sleep(LOOK_NS)

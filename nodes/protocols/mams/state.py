@@ -1,0 +1,88 @@
+"""The namespace of one replica and how far its journal is in it.
+
+The active applies ahead of commit and keeps what undoes it; every other replica applies what is committed.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from nodes.metadata.namespace import Namespace
+from nodes.wire.messages import JournalGroup
+
+
+class ReplicatedState:
+    """`commit_sn` ≤ what is durable on a majority; `applied_sn` = `commit_sn` but on an active, which is ahead."""
+
+    def __init__(self, namespace: Namespace, sn: int, applied: Callable[[int, int, int], None]):
+        self.namespace = namespace
+        self.commit_sn = sn
+        self.applied_sn = sn
+        self._applied = applied
+        self._pending: deque[JournalGroup] = deque()
+        """Groups of the journal that are not in the namespace, in order."""
+        self._undo: deque[tuple[int, JournalGroup | None, list[Any]]] = deque()
+        """Per group ahead of commit: (sn, group, undo entries in order)."""
+
+    def prepared(self, group: JournalGroup) -> None:
+        """A group came into the journal; it is applied when it is known to be committed."""
+        self._pending.append(group)
+
+    def commit(self, sn: int) -> None:
+        """Everything up to sn is committed: apply what is not yet, forget how to undo the rest."""
+        if sn <= self.commit_sn:
+            return
+        self.commit_sn = sn
+        while self._undo and self._undo[0][0] <= sn:
+            self._undo.popleft()
+        while self._pending and self._pending[0].sn <= sn:
+            self._apply(self._pending.popleft(), None)
+
+    def _apply(self, group: JournalGroup, undo: list[Any] | None) -> None:
+        namespace = self.namespace
+        for record in group.records:
+            namespace.apply(record, undo)
+        self.applied_sn = group.sn
+        self._applied(group.sn, group.epoch, namespace.digest)
+
+    def apply_ahead(self) -> None:
+        """The elected brings its namespace to the end of its journal before it plans anything new."""
+        while self._pending:
+            group = self._pending.popleft()
+            undo: list[Any] = []
+            self._apply(group, undo)
+            self._undo.append((group.sn, group, undo))
+
+    def applied_ahead(self, group: JournalGroup, undo: list[Any]) -> None:
+        """The active closed a group whose records it had applied one by one."""
+        self.applied_sn = group.sn
+        self._undo.append((group.sn, group, undo))
+
+    def step_back(self, open_undo: list[Any]) -> None:
+        """Takes back all that is ahead of commit: first `open_undo`, of records in no group; the groups stay pending."""
+        self._take_back(open_undo)
+        while self._undo:
+            _, group, undo = self._undo.pop()
+            self._take_back(undo)
+            assert group is not None
+            self._pending.appendleft(group)
+        self.applied_sn = self.commit_sn
+
+    def _take_back(self, undo: list[Any]) -> None:
+        while undo:
+            self.namespace.undo(undo.pop())
+
+    def cut(self, sn: int) -> bool:
+        """The journal lost its groups after sn. False when some of them are in the namespace, which is then to be rebuilt."""
+        while self._pending and self._pending[-1].sn > sn:
+            self._pending.pop()
+        return self.applied_sn <= sn
+
+    def restart(self, namespace: Namespace, sn: int) -> None:
+        """Another namespace takes this one's place: of an image, or rebuilt."""
+        self.namespace = namespace
+        self.commit_sn = self.applied_sn = sn
+        self._pending.clear()
+        self._undo.clear()

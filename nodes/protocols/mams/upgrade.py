@@ -1,0 +1,138 @@
+"""Active-standby state transition: the steps by which the holder of the lock becomes the active (CFS §4.2.2, Fig. 5)."""
+
+from __future__ import annotations
+
+from nodes.config import MILLISECOND
+from nodes.protocols.mams.recovery import Recovery
+from nodes.protocols.mams.replica import Replica
+from nodes.protocols.mams.view import ACTIVE, JUNIOR, STANDBY, Configuration, Place, ViewMoved
+from nodes.wire.messages import Mark
+from nodes.world import Change, ConnectionLoss
+
+PAPER = "CFS §4.2.2"
+TRY_AGAIN_NS = 10 * MILLISECOND
+
+
+class Upgrade:
+    """One attempt of one server in one epoch. Each step is an event with the paper's number; 0 and 2b are ours."""
+
+    def __init__(self, replica: Replica):
+        self._replica = replica
+        self.epoch = 0
+        self.old_active = ""
+        self.by_juniors = False
+        self.recovery: Recovery | None = None
+        self.configuration: Configuration | None = None
+
+    def _step(self, step: str, detail: str) -> None:
+        self._replica.step("upgrade", step, PAPER, detail, self.epoch)
+
+    async def check_own_state(self) -> bool:
+        """Steps 0 and 1. False: a junior must give the lock up while there are standbys."""
+        view = self._replica.view
+        node, _ = await view.epoch()
+        self.epoch = node.epoch + 1
+        self._step("0", f"refuses journals of epoch {node.epoch} and applies the committed ones it has")
+        places = await view.places()
+        mine = places.get(self._replica.name)
+        self.by_juniors = not any(place.state == STANDBY for place in places.values())
+        allowed = mine is not None and (mine.state == STANDBY or self.by_juniors)
+        state = mine.state if mine else "without a place"
+        self._step("1", f"is {state}, {'goes on' if allowed else 'gives up the lock'}")
+        return allowed
+
+    async def write_view(self) -> None:
+        """Step 2: the new epoch, ourselves active, the old active junior until its journal proves equal. Raises LostLock."""
+        replica, view = self._replica, self._replica.view
+        while True:
+            node, version = await view.epoch()
+            if node.epoch == self.epoch and node.active == replica.name:
+                break
+            self.epoch, self.old_active = node.epoch + 1, node.active
+            try:
+                await view.guarded(await self._view_changes(version))
+                break
+            except (ViewMoved, ConnectionLoss):
+                await replica.world.clock.sleep(TRY_AGAIN_NS)
+        await replica.pool.promise(self.epoch)
+        self._step(
+            "2",
+            f"epoch {self.epoch} is written, {replica.name} is active, journals of lower epochs are refused",
+        )
+
+    async def _view_changes(self, epoch_version: int) -> list[Change]:
+        replica, view = self._replica, self._replica.view
+        places = await view.places()
+        changes: list[Change] = [
+            view.epoch_change(self.epoch, epoch_version),
+            view.place_change(replica.name, Place(ACTIVE, self.epoch, replica.log.last.sn)),
+        ]
+        for server, place in places.items():
+            if server != replica.name and place.state == ACTIVE:
+                changes.append(view.place_change(server, Place(JUNIOR, self.epoch, place.sn)))
+        return changes
+
+    async def recover(self, timeout_ns: int) -> bool:
+        """Step 2b (safety rules 1-4): what the last configuration acknowledged becomes part of our journal. False: too few answered."""
+        replica = self._replica
+        self.configuration, _ = await replica.view.configuration()
+        self.recovery = Recovery(replica, self.epoch)
+        if self._trusts_own_journal():
+            self.recovery.ask(self.configuration.members)
+            return True
+        if not await self.recovery.hear(self.configuration, timeout_ns):
+            self._step(
+                "2b",
+                f"heard {self.recovery.heard(self.configuration)} of {self.configuration.read_quorum} members",
+            )
+            return False
+        source = self.recovery.longest(self.configuration)
+        if source != replica.name and not await self.recovery.adopt(source):
+            self._step("2b", f"could not copy the journal of {source}")
+            return False
+        self._step(
+            "2b",
+            f"heard {', '.join(sorted(self.recovery.promises)) or 'nobody else'}; {source} has the last journal",
+        )
+        return True
+
+    def _trusts_own_journal(self) -> bool:
+        """The papers' holes: the elected takes its own journal for the whole truth."""
+        holes = self._replica.config.cluster.holes
+        return holes.junior_election_eager if self.by_juniors else holes.election_ignores_sn
+
+    def holds_intake(self) -> None:
+        self._step("3", "requests are accepted and held")
+
+    def flushes(self, last: Mark) -> None:
+        self._step("4", f"flushes everything up to sn {last.sn} and one empty group of epoch {self.epoch}")
+
+    async def register(self, in_step: list[str]) -> list[str]:
+        """Step 5: members with the same journal are standbys, all others juniors. Raises LostLock."""
+        replica, view = self._replica, self._replica.view
+        while True:
+            places = await view.places()
+            changes: list[Change] = []
+            standbys: list[str] = []
+            for server, place in places.items():
+                if server == replica.name:
+                    continue
+                state = STANDBY if server in in_step else JUNIOR
+                if state == STANDBY:
+                    standbys.append(server)
+                if place.state != state:
+                    changes.append(view.place_change(server, Place(state, self.epoch, replica.log.last.sn)))
+            try:
+                if changes:
+                    await view.guarded(changes)
+                break
+            except (ViewMoved, ConnectionLoss):
+                await replica.world.clock.sleep(TRY_AGAIN_NS)
+        self._step("5", f"registered {', '.join(standbys) or 'nobody'} as standby")
+        return standbys
+
+    def serves(self, standbys: list[str]) -> None:
+        self._step("6", f"{self._replica.name} is the new active with {len(standbys)} standbys")
+
+    def stable(self) -> None:
+        self._step("7", "the view is stable again")

@@ -1,0 +1,140 @@
+"""A workload: concurrent calls in a given mix at a given rate, through one smart client."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+from nodes.client.smart_client import SmartClient
+from nodes.config import SECOND, ClientConfig, WorkloadConfig
+from nodes.errors import FsError
+from nodes.metadata.operations import Create, Delete, List, Mkdir, Operation, Rename, SetPermission, Stat
+from nodes.scope import Scope
+from nodes.world import World
+
+REMEMBERED = 1024
+
+
+class Workload:
+    """`clients` callers share the rate; each makes, reads and removes names of its own below `root`."""
+
+    def __init__(self, world: World, client: SmartClient, config: WorkloadConfig):
+        self._world = world
+        self._client = client
+        self._config = config
+        self._rate_per_s = config.rate_per_s
+        self._paused = asyncio.Event()
+        self._paused.set()
+        self._kinds = list(config.mix)
+        self._weights = list(config.mix.values())
+        self._left = config.count
+        self._names = 0
+        self._files: list[str] = []
+        self._counts: Counter[str] = Counter()
+        self._turn_ns = 0
+        self._callers = 0
+        self.finished = False
+        self.scope: Scope = world.scope.child("workload")
+
+    def throttle(self, rate_per_s: float | None = None, paused: bool | None = None) -> None:
+        """Changes the total rate (0: as fast as answers come) or holds the callers."""
+        if rate_per_s is not None:
+            self._rate_per_s = rate_per_s
+            self._turn_ns = 0
+        if paused is not None:
+            (self._paused.clear if paused else self._paused.set)()
+
+    def counts(self) -> dict[str, int]:
+        """Calls by outcome: `ok` and POSIX names."""
+        return dict(self._counts)
+
+    @property
+    def rate_per_s(self) -> float:
+        return self._rate_per_s
+
+    @property
+    def paused(self) -> bool:
+        return not self._paused.is_set()
+
+    async def run(self) -> None:
+        """Makes the directories, then starts the callers."""
+        for path in (self._config.root, *self._directories()):
+            await self._call(Mkdir(path))
+        self._callers = self._config.clients
+        for caller in range(self._config.clients):
+            self.scope.spawn(self._caller(), f"caller {caller}")
+
+    def _directories(self) -> list[str]:
+        return [f"{self._config.root}/d{number}" for number in range(self._config.directories)]
+
+    async def _caller(self) -> None:
+        while self._left is None or self._left > 0:
+            await self._paused.wait()
+            if self._left is not None:
+                self._left -= 1
+            await self._await_turn()
+            await self._call(self._choose())
+        self._callers -= 1
+        self.finished = self._callers == 0
+
+    async def _await_turn(self) -> None:
+        """Spreads the calls evenly over time; lost time is not caught up."""
+        if not self._rate_per_s:
+            return
+        now = self._world.clock.monotonic_ns()
+        turn = max(self._turn_ns, now)
+        self._turn_ns = turn + round(SECOND / self._rate_per_s)
+        if turn > now:
+            await self._world.clock.sleep(turn - now)
+
+    async def _call(self, operation: Operation) -> None:
+        try:
+            await self._client.call(operation)
+            self._counts["ok"] += 1
+        except FsError as error:
+            self._counts[error.name] += 1
+
+    def _choose(self) -> Operation:
+        rng = self._world.rng
+        kind = rng.choices(self._kinds, self._weights)[0]
+        if kind in ("create", "mkdir"):
+            return self._make(kind)
+        directory = f"{self._config.root}/d{rng.randrange(self._config.directories)}"
+        if kind == "list":
+            return List(directory)
+        if not self._files:
+            return Stat(directory)
+        place = rng.randrange(len(self._files))
+        if kind == "delete":
+            return Delete(self._files.pop(place))
+        if kind == "rename":
+            old = self._files[place]
+            self._files[place] = f"{old.rsplit('-', 1)[0]}-{self._number()}"
+            return Rename(old, self._files[place])
+        if kind == "set_permission":
+            return SetPermission(self._files[place], rng.choice((0o600, 0o640, 0o644)))
+        return Stat(self._files[place])
+
+    def _number(self) -> int:
+        self._names += 1
+        return self._names
+
+    def _make(self, kind: str) -> Operation:
+        rng = self._world.rng
+        path = f"{self._config.root}/d{rng.randrange(self._config.directories)}/{self._client.session}-{self._number()}"
+        if kind == "mkdir":
+            return Mkdir(path)
+        if len(self._files) < REMEMBERED:
+            self._files.append(path)
+        else:
+            self._files[rng.randrange(REMEMBERED)] = path
+        return Create(path)
+
+
+def start_workload(world: World, config: ClientConfig) -> Workload:
+    """Starts the generator in this world; its session is named after it and this very start."""
+    assert config.workload is not None
+    session = f"{config.name}.{world.rng.getrandbits(40):010x}"
+    workload = Workload(world, SmartClient(world, config.cluster, session), config.workload)
+    workload.scope.spawn(workload.run(), "workload")
+    return workload
