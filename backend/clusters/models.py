@@ -1,0 +1,133 @@
+"""The cluster as the API tells it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+ProcessState = Literal["running", "paused", "stopped"]
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ErrorLine(BaseModel):
+    error: str
+
+
+class Configuration(BaseModel):
+    number: int
+    members: list[str]
+
+
+class Group(BaseModel):
+    name: str
+    epoch: int
+    active: str
+    lock_owner: str
+    commit_sn: int
+    configuration: Configuration
+
+
+class Server(BaseModel):
+    name: str
+    group: str
+    role: Literal["active", "standby", "junior", "down"] = Field(description="Its place in the global view; down has none.")
+    believes: str = Field(description="What it says of itself: active, standby, junior, elected or none.")
+    process: ProcessState
+    epoch: int
+    sn: int = Field(description="The last durable journal group.")
+    applied_sn: int
+    commit_sn: int
+    lag: int = Field(description="Committed groups that are not durable here.")
+    pid: int
+    address: str
+    faults: list[int]
+    warning: str = ""
+
+
+class Client(BaseModel):
+    name: str
+    pid: int
+    process: ProcessState
+    rate_per_s: float
+    paused: bool
+    clients: int = Field(description="Concurrent calls.")
+
+
+class CoordinationService(BaseModel):
+    pid: int
+    address: str
+    process: ProcessState
+    embedded: bool
+
+
+class Link(BaseModel):
+    a: str
+    b: str
+    direction: Literal["both", "to", "from"]
+    rule: str
+
+
+class Fault(BaseModel):
+    fault: int
+    verb: str
+    targets: list[str]
+    options: dict[str, Any]
+    at_ns: int
+
+
+class Lamp(BaseModel):
+    invariant: str
+    meaning: str
+    state: Literal["grey", "green", "red"]
+    checked: int
+    explanation: str
+    evidence: list[tuple[str, int]] = []
+
+
+class Cluster(BaseModel):
+    cluster: str
+    protocol: str
+    fabric: str
+    run: int
+    seq: int
+    clock: str
+    now_ns: int
+    settled: bool = Field(description="Every server has its place and the active serves.")
+    start_s: float | None = Field(description="Seconds from `up` to the first settled moment.")
+    trouble: str = Field(description="Why the cluster could not start, in one line; else empty.")
+    timing: dict[str, int]
+    groups: list[Group]
+    servers: list[Server]
+    data_nodes: list[str]
+    clients: list[Client]
+    coordination: CoordinationService
+    links: list[Link]
+    faults: list[Fault]
+    lamps: list[Lamp]
+
+
+class PictureOut(BaseModel):
+    """The state at one moment, made from events alone."""
+
+    at_ns: int
+    seq: int
+    servers: dict[str, Server]
+    groups: dict[str, Group]
+    faults: list[Fault]
+    lamps: dict[str, str] = Field(description="Invariants broken by then, and why.")
+
+
+class WorkloadChange(Strict):
+    rate_per_s: float | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
+    paused: bool | None = None
+    clients: int | None = Field(default=None, ge=1, le=1024)
+
+
+class WorkloadState(BaseModel):
+    rate_per_s: float
+    paused: bool
+    clients: int

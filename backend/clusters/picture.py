@@ -1,0 +1,215 @@
+"""The state of a cluster as its events tell it: a pure reducer, so that the present and any past moment are made the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from nodes.config import ClusterConfig
+from nodes.trace import events as e
+
+INSTANT = ("take_lock", "expire_session", "add_server")
+ENDS_PROCESS = ("crash", "stop", "power_loss")
+
+
+class ServerState(msgspec.Struct):
+    name: str
+    group: str
+    role: str = "down"
+    """Its place in the global view."""
+    believes: str = "none"
+    process: str = "stopped"
+    epoch: int = 0
+    sn: int = 0
+    """The last durable group."""
+    applied_sn: int = 0
+    commit_sn: int = 0
+    lag: int = 0
+    pid: int = 0
+    address: str = ""
+    faults: list[int] = []
+    warning: str = ""
+    stopped_ns: int = 0
+
+
+class GroupState(msgspec.Struct):
+    name: str
+    epoch: int = 0
+    active: str = ""
+    lock_owner: str = ""
+    configuration: int = 0
+    members: list[str] = []
+    commit_sn: int = 0
+
+
+class FaultState(msgspec.Struct):
+    fault: int
+    verb: str
+    targets: list[str]
+    options: dict[str, Any]
+    at_ns: int
+
+
+class ClientState(msgspec.Struct):
+    name: str
+    pid: int = 0
+
+
+class Picture(msgspec.Struct):
+    """Everything the page shows of one moment, but for what only the operating system knows."""
+
+    at_ns: int = 0
+    seq: int = 0
+    servers: dict[str, ServerState] = {}
+    groups: dict[str, GroupState] = {}
+    clients: dict[str, ClientState] = {}
+    faults: dict[int, FaultState] = {}
+    broken: dict[str, str] = {}
+    """Invariants that failed, and why."""
+
+    @classmethod
+    def of(cls, cluster: ClusterConfig, added: dict[str, str], clients: list[str]) -> Picture:
+        groups = {group.name: GroupState(group.name, members=list(group.members)) for group in cluster.groups}
+        homes = {name: group.name for group in cluster.groups for name in group.members} | added
+        return cls(
+            servers={name: ServerState(name, group) for name, group in homes.items()},
+            groups=groups,
+            clients={name: ClientState(name) for name in clients},
+        )
+
+    def apply(self, stamped: e.Stamped, seq: int) -> None:
+        self.seq = seq
+        if stamped.at_ns > self.at_ns:
+            self.at_ns = stamped.at_ns
+        step = STEPS.get(type(stamped.event))
+        if step is not None:
+            step(self, stamped, stamped.event)
+
+    def server(self, name: str, group: str = "") -> ServerState:
+        if name not in self.servers:
+            self.servers[name] = ServerState(name, group or next(iter(self.groups), ""))
+        return self.servers[name]
+
+    def group(self, name: str) -> GroupState:
+        return self.groups.setdefault(name, GroupState(name))
+
+
+def started(picture: Picture, stamped: e.Stamped, event: e.Started) -> None:
+    if stamped.server in picture.clients:
+        picture.clients[stamped.server].pid = event.pid
+        return
+    server = picture.server(stamped.server)
+    server.process, server.pid, server.address = "running", event.pid, event.address
+    server.believes, server.stopped_ns = "none", 0
+
+
+def stopped(picture: Picture, stamped: e.Stamped, event: e.Stopped) -> None:
+    if stamped.server in picture.servers:
+        mark_stopped(picture.servers[stamped.server], stamped.at_ns)
+
+
+def mark_stopped(server: ServerState, at_ns: int) -> None:
+    server.process, server.believes, server.pid = "stopped", "none", 0
+    server.stopped_ns = at_ns
+
+
+def role_changed(picture: Picture, stamped: e.Stamped, event: e.RoleChanged) -> None:
+    server = picture.server(stamped.server, event.group)
+    server.group, server.believes, server.epoch = event.group, event.role, event.epoch
+
+
+def durable(picture: Picture, stamped: e.Stamped, event: e.Durable) -> None:
+    server = picture.server(stamped.server)
+    server.sn, server.epoch = event.sn, event.epoch
+    server.lag = max(0, picture.group(server.group).commit_sn - event.sn)
+
+
+def cut(picture: Picture, stamped: e.Stamped, event: e.Cut) -> None:
+    server = picture.server(stamped.server)
+    server.sn = event.sn
+    server.applied_sn = min(server.applied_sn, event.sn)
+
+
+def committed(picture: Picture, stamped: e.Stamped, event: e.Committed) -> None:
+    picture.group(event.group).commit_sn = event.sn
+    picture.server(stamped.server).commit_sn = event.sn
+    for server in picture.servers.values():
+        if server.group == event.group:
+            server.lag = max(0, event.sn - server.sn)
+
+
+def applied(picture: Picture, stamped: e.Stamped, event: e.Applied) -> None:
+    server = picture.server(stamped.server)
+    server.applied_sn = event.sn
+    server.commit_sn = max(server.commit_sn, event.sn)
+
+
+def journal_opened(picture: Picture, stamped: e.Stamped, event: e.JournalOpened) -> None:
+    server = picture.server(stamped.server)
+    server.sn, server.epoch, server.applied_sn = event.last_sn, event.epoch, event.image_sn
+    server.commit_sn = 0
+
+
+def warned(picture: Picture, stamped: e.Stamped, event: e.Warned) -> None:
+    if stamped.server in picture.servers:
+        picture.servers[stamped.server].warning = event.what
+
+
+def placed(picture: Picture, stamped: e.Stamped, event: e.Placed) -> None:
+    server = picture.server(event.server, event.group)
+    server.role = event.state or "down"
+
+
+def lock_held(picture: Picture, stamped: e.Stamped, event: e.LockHeld) -> None:
+    picture.group(event.group).lock_owner = event.owner
+
+
+def epoch_raised(picture: Picture, stamped: e.Stamped, event: e.EpochRaised) -> None:
+    group = picture.group(event.group)
+    group.epoch, group.active = event.epoch, event.active
+
+
+def configured(picture: Picture, stamped: e.Stamped, event: e.Configured) -> None:
+    group = picture.group(event.group)
+    group.configuration, group.members = event.number, list(event.members)
+
+
+def fault_injected(picture: Picture, stamped: e.Stamped, event: e.FaultInjected) -> None:
+    for name in event.targets:
+        server = picture.servers.get(name)
+        if server is not None:
+            strike(server, event, stamped.at_ns)
+    if event.verb not in INSTANT:
+        picture.faults[event.fault] = FaultState(event.fault, event.verb, list(event.targets), event.options, stamped.at_ns)
+
+
+def strike(server: ServerState, event: e.FaultInjected, at_ns: int) -> None:
+    if event.verb not in INSTANT:
+        server.faults = [*server.faults, event.fault]
+    if event.verb in ENDS_PROCESS:
+        mark_stopped(server, at_ns)
+    elif event.verb == "pause":
+        server.process = "paused"
+
+
+def fault_ended(picture: Picture, stamped: e.Stamped, event: e.FaultEnded) -> None:
+    picture.faults.pop(event.fault, None)
+    for server in picture.servers.values():
+        if event.fault in server.faults:
+            server.faults = [number for number in server.faults if number != event.fault]
+            if event.verb == "pause" and server.process == "paused":
+                server.process = "running"
+
+
+def check_failed(picture: Picture, stamped: e.Stamped, event: e.CheckFailed) -> None:
+    picture.broken.setdefault(event.invariant, event.explanation)
+
+
+STEPS: dict[type[e.Event], Callable[[Picture, e.Stamped, Any], None]] = {
+    e.Started: started, e.Stopped: stopped, e.RoleChanged: role_changed, e.Durable: durable, e.Cut: cut,
+    e.Committed: committed, e.Applied: applied, e.JournalOpened: journal_opened, e.Warned: warned, e.Placed: placed,
+    e.LockHeld: lock_held, e.EpochRaised: epoch_raised, e.Configured: configured, e.FaultInjected: fault_injected,
+    e.FaultEnded: fault_ended, e.CheckFailed: check_failed,
+}  # fmt: skip

@@ -1,0 +1,76 @@
+"""Operating errors of the control plane, each one line; the one place that maps them to HTTP and to exit codes."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+WRONG_INPUT_EXIT = 2
+
+
+class LabError(Exception):
+    """Something a person asked for and cannot have, said in one line."""
+
+    status = 500
+
+    def __init__(self, message: str):
+        super().__init__(message)
+        self.message = " ".join(message.split())
+
+
+class NotThere(LabError):
+    """A server, verb, run or file of that name does not exist."""
+
+    status = 404
+
+
+class Impossible(LabError):
+    """Right in form, but not in the present state of the cluster."""
+
+    status = 409
+
+
+class FaultUnsupported(Impossible):
+    """This fabric cannot do the fault."""
+
+
+class Malformed(LabError):
+    status = 422
+
+
+class Forbidden(LabError):
+    """A request from another site, or for another host."""
+
+    status = 403
+
+
+class TooLarge(LabError):
+    status = 413
+
+
+class Unavailable(LabError):
+    """The cluster cannot answer now; asking again may help."""
+
+    status = 503
+
+
+class CannotStart(LabError):
+    """`up` cannot begin: a taken port, a locked or read-only directory, an unreachable ensemble."""
+
+    status = 503
+
+
+FILE_SYSTEM_STATUS = {
+    "ENOENT": 404, "EEXIST": 409, "ENOTDIR": 409, "EISDIR": 409, "ENOTEMPTY": 409, "EACCES": 403,
+    "EINVAL": 422, "ENAMETOOLONG": 422, "ETIMEDOUT": 504,
+}  # fmt: skip
+
+
+def file_system_status(name: str) -> int:
+    """The HTTP status for a POSIX error name; 503 for those that say "not now"."""
+    return FILE_SYSTEM_STATUS.get(name, 503)
+
+
+def reason_of(error: OSError) -> str:
+    """The system's own words for an error, without number or path."""
+    return os.strerror(error.errno) if error.errno else str(error) or errno.errorcode.get(0, "error")

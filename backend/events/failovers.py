@@ -1,0 +1,147 @@
+"""The split of each failover, taken from events only (CFS §5.4: detection, election, switch, reconnection)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from nodes.trace import events as e
+
+NOT_OURS = ("heal", "heal_all", "resume", "restart", "add_server")
+
+
+class Failover(msgspec.Struct, frozen=True):
+    """One takeover. `fault_ns` is the fault at the old active, or else its last answer to a client."""
+
+    group: str
+    fault_ns: int
+    detection_ms: float
+    """Fault → the session's end or the lock's loss."""
+    election_ms: float
+    """→ the lock obtained."""
+    switch_ms: float
+    """→ the new active serves."""
+    reconnect_ms: float | None
+    """→ the first call that it answered with success; None when none came before the next failover."""
+    total_ms: float
+    old: str
+    new: str
+    epoch: int
+
+
+class Watch:
+    """One group between two takeovers."""
+
+    def __init__(self, group: str):
+        self.group = group
+        self.active = ""
+        self.fault_ns = 0
+        self.last_answer_ns = 0
+        self.lost_ns = 0
+        self.obtained_ns = 0
+        self.owner = ""
+        self.serving_ns = 0
+        self.epoch = 0
+        self.old = ""
+
+    def faulted(self, at_ns: int) -> None:
+        if not self.fault_ns:
+            self.fault_ns = at_ns
+
+    def lost(self, at_ns: int) -> None:
+        if not self.lost_ns and self.active:
+            self.old, self.lost_ns, self.obtained_ns, self.serving_ns = self.active, at_ns, 0, 0
+
+    def obtained(self, owner: str, at_ns: int) -> None:
+        self.owner = owner
+        self.obtained_ns = at_ns
+
+    def served(self, server: str, epoch: int, at_ns: int) -> None:
+        self.active, self.epoch, self.serving_ns = server, epoch, at_ns
+
+    def answered(self, server: str, epoch: int, returned_ns: int) -> Failover | None:
+        waiting = self.lost_ns and self.serving_ns > self.lost_ns
+        if waiting and epoch == self.epoch and server == self.active:
+            return self.finish(returned_ns)
+        if server == self.active and not self.lost_ns:
+            self.last_answer_ns = max(self.last_answer_ns, returned_ns)
+        return None
+
+    def finish(self, answered_ns: int | None) -> Failover:
+        start = min(self.fault_ns or self.last_answer_ns or self.lost_ns, self.lost_ns)
+        obtained = min(max(self.obtained_ns, self.lost_ns), self.serving_ns)
+        end = answered_ns or self.serving_ns
+        split = Failover(
+            self.group, start, ms(self.lost_ns - start), ms(obtained - self.lost_ns), ms(self.serving_ns - obtained),
+            ms(answered_ns - self.serving_ns) if answered_ns else None, ms(end - start), self.old, self.active, self.epoch,
+        )  # fmt: skip
+        self.fault_ns = self.lost_ns = 0
+        self.last_answer_ns = answered_ns or 0
+        return split
+
+
+def ms(duration_ns: int) -> float:
+    return round(max(0, duration_ns) / 1e6, 3)
+
+
+class Failovers:
+    """Follows all groups; each finished split is given to `on_failover(fault_ns, split)`."""
+
+    def __init__(self, on_failover: Callable[[int, Failover], None]):
+        self._tell = on_failover
+        self._groups: dict[str, Watch] = {}
+        self._steps: dict[type[e.Event], Callable[[e.Stamped, Any], None]] = {
+            e.FaultInjected: self._faulted, e.SessionEnded: self._session_ended, e.LockHeld: self._lock_held,
+            e.Placed: self._placed, e.Serving: self._serving, e.Called: self._called,
+        }  # fmt: skip
+
+    def on_event(self, stamped: e.Stamped) -> None:
+        step = self._steps.get(type(stamped.event))
+        if step is not None:
+            step(stamped, stamped.event)
+
+    def _watch(self, group: str) -> Watch:
+        if group not in self._groups:
+            self._groups[group] = Watch(group)
+        return self._groups[group]
+
+    def _faulted(self, stamped: e.Stamped, event: e.FaultInjected) -> None:
+        for watch in self._groups.values():
+            if event.verb not in NOT_OURS and watch.active in event.targets or watch.group in event.targets:
+                watch.faulted(stamped.at_ns)
+
+    def _session_ended(self, stamped: e.Stamped, event: e.SessionEnded) -> None:
+        for watch in self._groups.values():
+            if event.server == watch.active:
+                watch.lost(stamped.at_ns)
+
+    def _lock_held(self, stamped: e.Stamped, event: e.LockHeld) -> None:
+        watch = self._watch(event.group)
+        if event.owner:
+            watch.obtained(event.owner, stamped.at_ns)
+        elif watch.active:
+            watch.lost(stamped.at_ns)
+
+    def _placed(self, stamped: e.Stamped, event: e.Placed) -> None:
+        watch = self._watch(event.group)
+        if event.state == "" and event.server == watch.active:
+            watch.lost(stamped.at_ns)
+
+    def _serving(self, stamped: e.Stamped, event: e.Serving) -> None:
+        watch = self._watch(event.group)
+        if watch.lost_ns and watch.serving_ns > watch.lost_ns:
+            split = watch.finish(None)
+            self._tell(split.fault_ns, split)
+        if watch.active and not watch.lost_ns:
+            watch.lost(watch.obtained_ns or stamped.at_ns)
+        watch.served(stamped.server, event.epoch, stamped.at_ns)
+
+    def _called(self, stamped: e.Stamped, event: e.Called) -> None:
+        if event.error:
+            return
+        for watch in self._groups.values():
+            split = watch.answered(event.server, event.epoch, event.returned_ns)
+            if split is not None:
+                self._tell(split.fault_ns, split)

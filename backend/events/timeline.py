@@ -1,0 +1,89 @@
+"""Requests, latency, role bands and faults over a span of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import aiosqlite
+
+from backend.fabrics.verbs import AT_ONCE
+from backend.store import queries
+from backend.store.buckets import BUCKET_NS
+from backend.store.latencies import Latencies
+from backend.store.queries import RunRow
+from nodes.trace.events import FaultEnded, FaultInjected, Placed, Stamped
+
+LETTERS = {"active": "A", "standby": "S", "junior": "J", "": "-"}
+
+
+def bucket_width(from_ns: int, to_ns: int, buckets: int) -> int:
+    """Whole tenths of a second, so many that the span needs at most `buckets`."""
+    tenths = -(-(to_ns - from_ns) // BUCKET_NS)
+    return BUCKET_NS * max(1, -(-tenths // buckets))
+
+
+async def calls(reader: aiosqlite.Connection, run: RunRow, from_ns: int, to_ns: int, buckets: int) -> dict[str, Any]:
+    width = bucket_width(from_ns, to_ns, buckets)
+    from_ns -= from_ns % width
+    count = max(1, -(-(to_ns - from_ns) // width))
+    ok, failed = [0] * count, [0] * count
+    latencies = [Latencies() for _ in range(count)]
+    for at_ns, more_ok, more_failed, more in await queries.buckets(reader, run.run, from_ns, to_ns):
+        place = (at_ns - from_ns) // width
+        ok[place] += more_ok
+        failed[place] += more_failed
+        latencies[place].merge(more)
+    return {
+        "from_ns": from_ns, "to_ns": to_ns, "bucket_ns": width, "ok": ok, "failed": failed,
+        "p50_ms": [each.quantile_ms(0.5) for each in latencies], "p99_ms": [each.quantile_ms(0.99) for each in latencies],
+    }  # fmt: skip
+
+
+def bands(found: list[tuple[int, Stamped]], servers: list[str], from_ns: int, to_ns: int) -> list[dict[str, Any]]:
+    """For each server the spans of its letter in the global view."""
+    changes: dict[str, list[tuple[int, str]]] = {server: [] for server in servers}
+    for _, stamped in found:
+        if isinstance(stamped.event, Placed):
+            changes.setdefault(stamped.event.server, []).append((stamped.at_ns, LETTERS[stamped.event.state]))
+    return [{"server": server, "spans": spans(told, from_ns, to_ns)} for server, told in changes.items()]
+
+
+def spans(changes: list[tuple[int, str]], from_ns: int, to_ns: int) -> list[dict[str, Any]]:
+    made: list[dict[str, Any]] = []
+    edges = [(from_ns, "-"), *changes]
+    for (start, letter), (end, _) in zip(edges, [*edges[1:], (to_ns, "")], strict=True):
+        start, end = max(start, from_ns), min(end, to_ns)
+        if start >= end:
+            continue
+        if made and made[-1]["letter"] == letter and made[-1]["to_ns"] == start:
+            made[-1]["to_ns"] = end
+        else:
+            made.append({"from_ns": start, "to_ns": end, "letter": letter})
+    return made
+
+
+def faults(found: list[tuple[int, Stamped]], from_ns: int, to_ns: int) -> list[dict[str, Any]]:
+    """Faults in force in the span; one that is over as soon as it is done ends when it began."""
+    told: dict[int, dict[str, Any]] = {}
+    for _, stamped in found:
+        event = stamped.event
+        if isinstance(event, FaultInjected):
+            ended = stamped.at_ns if event.verb in AT_ONCE else None
+            told[event.fault] = {
+                "fault": event.fault, "verb": event.verb, "targets": event.targets, "at_ns": stamped.at_ns, "ended_ns": ended
+            }  # fmt: skip
+        elif isinstance(event, FaultEnded) and event.fault in told:
+            told[event.fault]["ended_ns"] = stamped.at_ns
+    return [fault for fault in told.values() if fault["at_ns"] < to_ns and (fault["ended_ns"] or to_ns) >= from_ns]
+
+
+async def timeline(
+    reader: aiosqlite.Connection, run: RunRow, servers: list[str], from_ns: int, to_ns: int, buckets: int
+) -> dict[str, Any]:
+    told = await calls(reader, run, from_ns, to_ns, buckets)
+    found = await queries.rare(reader, run.run, ("Placed", "FaultInjected", "FaultEnded"))
+    told["bands"] = bands(found, servers, from_ns, to_ns)
+    told["faults"] = faults(found, from_ns, to_ns)
+    splits = await queries.failovers(reader, run.run, from_ns, to_ns)
+    told["failovers"] = [{**split, "from": split["old"], "to": split["new"]} for split in splits]
+    return told

@@ -1,0 +1,195 @@
+"""The data directory of one cluster: who holds it, what it is called, which ports it uses."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import random
+import secrets
+import socket
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from backend.errors import CannotStart, reason_of
+from nodes.config import ClusterConfig, one_group
+
+FORMAT = 1
+PORTS = range(20_000, 32_000)
+"""Below the range from which the system takes the ports of outgoing connections."""
+SOCKET_PATH_OCTETS = 90
+"""Unix socket addresses hold about 104 octets."""
+
+
+class ClusterFile(msgspec.Struct, kw_only=True):
+    """`cluster.json`."""
+
+    format: int = FORMAT
+    seed: int
+    zookeeper: str | None = None
+    cluster: ClusterConfig
+    added: dict[str, str] = {}
+    """Servers added at run time and their groups."""
+    ports: dict[str, int] = {}
+
+
+class Home:
+    """Holds the lock of the directory from `open` to `close`."""
+
+    def __init__(self, path: Path, lock: int, file: ClusterFile, token: bytes):
+        self.path = path
+        self.file = file
+        self.token = token
+        self._lock = lock
+        self._sockets = socket_directory(path)
+
+    @classmethod
+    def open(cls, path: Path, standbys: int | None, protocol: str | None, zookeeper: str | None) -> Home:
+        """Raises CannotStart in one line when the directory is held, unwritable, of another format or of another shape."""
+        path = path.expanduser().absolute()
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            lock = take_lock(path)
+            file = read_cluster_file(path / "cluster.json") or new_cluster(standbys, protocol, zookeeper)
+            check_wishes(path, file, standbys, protocol)
+            file.zookeeper = zookeeper
+            home = cls(path, lock, file, read_token(path / "token"))
+            home.save()
+        except OSError as error:
+            raise CannotStart(f"cannot use the data directory {path}: {reason_of(error)}") from None
+        return home
+
+    @property
+    def name(self) -> str:
+        return self.file.cluster.cluster
+
+    @property
+    def token_file(self) -> Path:
+        return self.path / "token"
+
+    def servers(self) -> dict[str, str]:
+        """Every metadata server and its group, in order."""
+        first = {name: group.name for group in self.file.cluster.groups for name in group.members}
+        return {**first, **self.file.added}
+
+    def directory(self, *parts: str) -> Path:
+        directory = self.path.joinpath(*parts)
+        directory.mkdir(parents=True, exist_ok=True)
+        return directory
+
+    def socket_of(self, name: str) -> Path:
+        return self._sockets / f"{name}.sock"
+
+    def port_of(self, name: str, in_use: bool = False) -> int:
+        """The recorded port, or a free one that is recorded now. A port that a stranger has taken since is replaced."""
+        known = self.file.ports.get(name)
+        if known is not None and (in_use or is_free(known)):
+            return known
+        self.file.ports[name] = free_port(set(self.file.ports.values()))
+        self.save()
+        return self.file.ports[name]
+
+    def add_server(self, name: str, group: str) -> None:
+        self.file.added[name] = group
+        self.save()
+
+    def save(self) -> None:
+        octets = msgspec.json.format(msgspec.json.encode(self.file), indent=1)
+        replace_file(self.path / "cluster.json", octets, 0o600)
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            os.close(self._lock)
+
+
+def take_lock(path: Path) -> int:
+    lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        holder = os.read(lock, 32).decode("ascii", "replace").strip() or "unknown"
+        os.close(lock)
+        raise CannotStart(f"{path} is in use by another ./cloverlab up (pid {holder}); stop it or give another --data") from None
+    os.truncate(lock, 0)
+    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+    return lock
+
+
+def new_cluster(standbys: int | None, protocol: str | None, zookeeper: str | None) -> ClusterFile:
+    name = f"clover-{secrets.token_hex(4)}"
+    cluster = one_group(3 if standbys is None else standbys, cluster=name, protocol=protocol or "mams")
+    return ClusterFile(seed=secrets.randbits(32), zookeeper=zookeeper, cluster=cluster)
+
+
+def read_cluster_file(path: Path) -> ClusterFile | None:
+    if not path.exists():
+        return None
+    try:
+        octets = path.read_bytes()
+        found = msgspec.json.decode(octets, type=dict).get("format")
+        if found != FORMAT:
+            raise CannotStart(f"{path} has format {found}, this version reads {FORMAT}; it was left as it is")
+        return msgspec.json.decode(octets, type=ClusterFile)
+    except msgspec.DecodeError as error:
+        raise CannotStart(f"{path} is damaged: {error}; it was left as it is") from None
+
+
+def check_wishes(path: Path, file: ClusterFile, standbys: int | None, protocol: str | None) -> None:
+    have = len(file.cluster.groups[0].members) - 1
+    if standbys is not None and standbys != have:
+        raise CannotStart(f"{path} has a cluster of {have} standbys; leave --standbys out or give another --data")
+    if protocol is not None and protocol != file.cluster.protocol:
+        raise CannotStart(f"{path} has a {file.cluster.protocol} cluster; leave --protocol out or give another --data")
+
+
+def read_token(path: Path) -> bytes:
+    """The secret that the cluster's processes prove to each other; made once, readable by its owner alone."""
+    if not path.exists():
+        replace_file(path, secrets.token_hex(32).encode(), 0o600)
+    os.chmod(path, 0o600)
+    return path.read_bytes().strip()
+
+
+def replace_file(path: Path, octets: bytes, mode: int = 0o644) -> None:
+    """The old file or the new one is there, never half of one."""
+    new = path.with_name(f".{path.name}.new")
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
+    try:
+        os.write(descriptor, octets)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    os.replace(new, path)
+
+
+def socket_directory(path: Path) -> Path:
+    """`run/` in the data directory, or a private directory with a short name when that is too long for a Unix socket."""
+    directory = path / "run"
+    if len(os.fsencode(directory)) > SOCKET_PATH_OCTETS - 32:
+        digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
+        directory = Path(tempfile.gettempdir()) / f"cloverlab-{os.getuid()}-{digest}"
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if directory.stat().st_uid != os.getuid():
+        raise CannotStart(f"{directory} belongs to another user")
+    directory.chmod(0o700)
+    return directory
+
+
+def is_free(port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
+def free_port(taken: set[int]) -> int:
+    for port in random.sample(PORTS, 200):
+        if port not in taken and is_free(port):
+            return port
+    raise CannotStart(f"no free port between {PORTS.start} and {PORTS.stop}")

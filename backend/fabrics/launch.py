@@ -1,0 +1,61 @@
+"""What each process is told when it starts: its file, its directory, its ports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from backend.fabrics.home import Home, replace_file
+from nodes.config import ClientConfig, ServerConfig, WorkloadConfig
+
+CLIENT = "client1"
+COORDINATION = "coordination"
+RELAYS = "relays"
+
+
+def address(port: int) -> str:
+    return f"127.0.0.1:{port}"
+
+
+def peers(home: Home) -> dict[str, str]:
+    return {name: address(home.file.ports[name]) for name in home.servers() if name in home.file.ports}
+
+
+def common(home: Home, name: str, directory: Path) -> dict[str, Any]:
+    return {
+        "data": str(directory),
+        "peers": {peer: where for peer, where in peers(home).items() if peer != name},
+        "token_file": str(home.token_file),
+        "control": str(home.socket_of(name)),
+    }
+
+
+def server_file(home: Home, name: str, coordination: str) -> Path:
+    """Writes the file of a metadata server; `coordination` is where its relay listens."""
+    config = ServerConfig(name, home.servers()[name], home.file.cluster)
+    told = {
+        "role": "server", "config": config, "listen": address(home.file.ports[name]), "coordination": coordination,
+        **common(home, name, server_directory(home, name)),
+    }  # fmt: skip
+    return write(home.directory("config") / f"{name}.json", told)
+
+
+def client_file(home: Home, workload: WorkloadConfig) -> Path:
+    config = ClientConfig(CLIENT, home.file.cluster, workload)
+    told = {"role": "workload", "config": config, "listen": "", "coordination": "", **common(home, CLIENT, server_directory(home, CLIENT))}
+    return write(home.directory("config") / f"{CLIENT}.json", told)
+
+
+def server_directory(home: Home, name: str) -> Path:
+    return home.directory("servers", name)
+
+
+def trace_directory(home: Home, name: str) -> Path:
+    return server_directory(home, name) / "trace"
+
+
+def write(path: Path, told: dict[str, Any]) -> Path:
+    replace_file(path, msgspec.json.format(msgspec.json.encode(told), indent=1), 0o600)
+    return path

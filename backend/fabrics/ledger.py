@@ -1,0 +1,63 @@
+"""The faults in force: numbered, told as events, and ended by what undoes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from backend.fabrics.links import LinkFault
+from backend.fabrics.verbs import AT_ONCE
+from nodes.trace.events import Event, FaultEnded, FaultInjected
+
+
+class Standing(msgspec.Struct):
+    """A fault that was done and is not undone."""
+
+    fault: int
+    verb: str
+    targets: list[str]
+    links: list[LinkFault] = []
+
+
+class Ledger:
+    """`tell` is given each FaultInjected and FaultEnded."""
+
+    def __init__(self, tell: Callable[[Event], None]):
+        self._tell = tell
+        self._last = 0
+        self.standing: dict[int, Standing] = {}
+
+    def begin(self, verb: str, targets: list[str], options: dict[str, Any], links: list[LinkFault] | None = None) -> int:
+        self._last += 1
+        self._tell(FaultInjected(self._last, verb, targets, options))
+        if verb not in AT_ONCE:
+            self.standing[self._last] = Standing(self._last, verb, targets, links or [])
+        return self._last
+
+    def end_of(self, server: str, *verbs: str) -> int:
+        """Ends the faults of these verbs at a server; returns the newest one's number, 0 when there was none."""
+        ended = [each for each in self.standing.values() if each.verb in verbs and server in each.targets]
+        for each in ended:
+            self._end(each)
+        return max((each.fault for each in ended), default=0)
+
+    def heal(self, a: str | None, b: str | None) -> int:
+        """Ends what touches the link a, b (or all of a, or everything); returns the newest fault's number, 0 for none."""
+        newest = 0
+        for each in list(self.standing.values()):
+            left = [link for link in each.links if not link.touches(a, b)]
+            if len(left) < len(each.links):
+                newest = max(newest, each.fault)
+                each.links = left
+                if not left:
+                    self._end(each)
+        return newest
+
+    def links(self) -> list[LinkFault]:
+        return [link for each in self.standing.values() for link in each.links]
+
+    def _end(self, each: Standing) -> None:
+        del self.standing[each.fault]
+        self._tell(FaultEnded(each.fault, each.verb, each.targets))

@@ -1,0 +1,92 @@
+"""Which messages are dropped, delayed or lost between which processes: the faults in force, turned into each transport's rules."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+Direction = Literal["both", "to", "from"]
+OPPOSITE: dict[Direction, Direction] = {"both": "both", "to": "from", "from": "to"}
+COORDINATION = "coordination"
+EVERYBODY = "*"
+
+
+class LinkFault(msgspec.Struct, frozen=True):
+    """What was done to the link between a and b; `to` is the way from a to b."""
+
+    a: str
+    b: str
+    direction: Direction = "both"
+    drop: bool = False
+    delay_ms: float = 0
+    loss: float = 0.0
+
+    def touches(self, a: str | None, b: str | None) -> bool:
+        """Whether healing a (or the link a, b) ends this."""
+        ends = {self.a, self.b}
+        return (a is None or a in ends) and (b is None or b in ends)
+
+    def words(self) -> str:
+        if self.drop:
+            return "cut"
+        return f"{self.delay_ms:g} ms slower" if self.delay_ms else f"loses {self.loss:.0%}"
+
+
+class Rule(msgspec.Struct):
+    """The effect on one way of one link."""
+
+    drop: bool = False
+    delay_ms: float = 0
+    loss: float = 0.0
+
+    def add(self, fault: LinkFault) -> None:
+        self.drop = self.drop or fault.drop
+        self.delay_ms += fault.delay_ms
+        self.loss = 1 - (1 - self.loss) * (1 - fault.loss)
+
+
+def ways(direction: Direction) -> tuple[Literal["to", "from"], ...]:
+    return ("to", "from") if direction == "both" else (direction,)
+
+
+def seen_from(fault: LinkFault, name: str) -> list[tuple[str, Literal["to", "from"]]]:
+    """The peers and ways that the process `name` has to treat for this fault. A cut is kept at both ends, the rest by the sender."""
+    peers: list[tuple[str, Literal["to", "from"]]] = []
+    if fault.a == name:
+        peers += [(fault.b, way) for way in ways(fault.direction)]
+    if fault.b == name:
+        peers += [(fault.a, way) for way in ways(OPPOSITE[fault.direction])]
+    if not fault.drop and fault.b != EVERYBODY:
+        peers = [(peer, way) for peer, way in peers if way == "to"]
+    return peers
+
+
+def transport_rules(faults: list[LinkFault], name: str) -> list[dict[str, Any]]:
+    """The `rules` of the control socket for the process `name`."""
+    merged: dict[tuple[str, str], Rule] = {}
+    for fault in faults:
+        for peer, way in seen_from(fault, name):
+            if peer != COORDINATION:
+                merged.setdefault((peer, way), Rule()).add(fault)
+    return [
+        {"peer": peer, "direction": way, "drop": rule.drop, "delay_ms": rule.delay_ms, "loss": rule.loss}
+        for (peer, way), rule in merged.items()
+    ]
+
+
+def relay_rules(faults: list[LinkFault], name: str) -> dict[Literal["to", "from"], Rule]:
+    """What the relay between the server `name` and coordination does; `to` is the way to coordination."""
+    merged: dict[Literal["to", "from"], Rule] = {"to": Rule(), "from": Rule()}
+    for fault in faults:
+        for way in relay_ways(fault, name):
+            merged[way].add(fault)
+    return merged
+
+
+def relay_ways(fault: LinkFault, name: str) -> tuple[Literal["to", "from"], ...]:
+    if fault.a == name and fault.b in (COORDINATION, EVERYBODY):
+        return ways(fault.direction)
+    if fault.a == COORDINATION and fault.b in (name, EVERYBODY):
+        return ways(OPPOSITE[fault.direction])
+    return ()

@@ -1,0 +1,45 @@
+"""Questions to a process over its Unix control socket: one JSON line there, one back. No link rule touches it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from backend.errors import Unavailable
+
+LINE_OCTETS = 32 * 1024 * 1024
+
+
+async def ask(socket: Path, question: dict[str, Any], timeout_s: float = 2.0) -> dict[str, Any]:
+    """Raises Unavailable with the process's one line when it refuses, is not there or does not answer in time."""
+    try:
+        async with asyncio.timeout(timeout_s):
+            reader, writer = await asyncio.open_unix_connection(str(socket), limit=LINE_OCTETS)
+            try:
+                writer.write(msgspec.json.encode(question) + b"\n")
+                line = await reader.readline()
+            finally:
+                writer.close()
+        answer = msgspec.json.decode(line, type=dict[str, Any])
+    except (OSError, TimeoutError, ValueError, asyncio.IncompleteReadError) as error:
+        raise Unavailable(f"{socket.stem} does not answer: {error or type(error).__name__}") from None
+    if answer.get("ok") is False:
+        raise Unavailable(f"{socket.stem}: {answer.get('error', 'refused')}")
+    return answer
+
+
+async def follow(socket: Path, question: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+    """Yields each JSON line of a stream until it ends; raises OSError when there is nobody."""
+    reader, writer = await asyncio.open_unix_connection(str(socket), limit=LINE_OCTETS)
+    try:
+        writer.write(msgspec.json.encode(question) + b"\n")
+        while line := await reader.readline():
+            with contextlib.suppress(msgspec.DecodeError):
+                yield msgspec.json.decode(line, type=dict[str, Any])
+    finally:
+        writer.close()

@@ -1,0 +1,62 @@
+"""Target words (`active of g1`, `standby 2 of g1`, …), resolved against the global view."""
+
+from __future__ import annotations
+
+import random
+import re
+
+from backend.clusters.picture import Picture, ServerState
+from backend.errors import Impossible, Malformed, NotThere
+
+WORDS = re.compile(r"^(?P<a>a )?(?P<role>active|standbys|standby|junior|last down)(?: (?P<nth>[1-9][0-9]?))? of (?P<group>[a-z][a-z0-9-]{0,31})$")
+
+
+def resolve(word: str, picture: Picture, rng: random.Random) -> list[str]:
+    """Names of servers, clients, groups or `coordination`. Raises NotThere for an unknown name, Impossible when nobody has the role now."""
+    if word == "clients":
+        return sorted(picture.clients) or nobody(word)
+    if word == "coordination" or word in picture.servers or word in picture.clients or word in picture.groups:
+        return [word]
+    found = WORDS.match(word)
+    if found is None:
+        known = ", ".join([*sorted(picture.servers), *sorted(picture.clients), "coordination", *sorted(picture.groups)])
+        raise NotThere(f"no target is called {word[:60]!r}; there are {known}, and words like 'active of g1'")
+    return by_role(found, word, picture, rng)
+
+
+def by_role(found: re.Match[str], word: str, picture: Picture, rng: random.Random) -> list[str]:
+    group = found["group"]
+    if group not in picture.groups:
+        raise NotThere(f"no group is called {group!r}; there are {', '.join(sorted(picture.groups))}")
+    servers = [server for server in picture.servers.values() if server.group == group]
+    if found["role"] == "last down":
+        return last_down(servers) or nobody(word)
+    names = sorted((server.name for server in servers if server.role == found["role"].removesuffix("s")), key=natural)
+    if found["role"] == "standbys":
+        return names or nobody(word)
+    if found["a"]:
+        return [rng.choice(names)] if names else nobody(word)
+    nth = int(found["nth"] or 1)
+    return names[nth - 1 : nth] or nobody(word)
+
+
+def last_down(servers: list[ServerState]) -> list[str]:
+    down = [server for server in servers if server.process == "stopped"]
+    return [max(down, key=lambda server: server.stopped_ns).name] if down else []
+
+
+def nobody(word: str) -> list[str]:
+    raise Impossible(f"there is no {word} now")
+
+
+def natural(name: str) -> tuple[str, int]:
+    """mds2 before mds10."""
+    digits = re.search(r"\d+$", name)
+    return (name[: digits.start()], int(digits[0])) if digits else (name, 0)
+
+
+def group_of(target: str, picture: Picture) -> str:
+    """The group of that name. Raises Malformed for what is no group."""
+    if target not in picture.groups:
+        raise Malformed(f"{target!r} is no group; there are {', '.join(sorted(picture.groups))}")
+    return target

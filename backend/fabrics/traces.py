@@ -1,0 +1,51 @@
+"""Follows the traces of all processes and merges them, with the fabric's own events, into one stream ordered by time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nodes.trace.events import Stamped
+from nodes.trace.reader import TraceReader
+
+HOLD_BACK_NS = 30_000_000
+"""A server writes its trace at the end of a turn: events wait so long for older ones of other servers."""
+
+
+class Traces:
+    """Nothing is lost by a kill of the control plane: `positions` are the last numbers that were stored."""
+
+    def __init__(self, positions: dict[str, int]):
+        self._readers: dict[str, TraceReader] = {}
+        self._positions = dict(positions)
+        self._waiting: list[Stamped] = []
+
+    def follow(self, server: str, directory: Path) -> None:
+        if server not in self._readers:
+            self._readers[server] = TraceReader(directory)
+
+    def add(self, stamped: Stamped) -> None:
+        """An event of the control plane itself."""
+        self._waiting.append(stamped)
+
+    def take(self, now_ns: int) -> list[Stamped]:
+        """What is old enough to be in order; an event that comes later than that is given when it comes."""
+        for server, reader in self._readers.items():
+            self._waiting += self._unseen(server, reader.read())
+        self._waiting.sort(key=lambda stamped: stamped.at_ns)
+        horizon = now_ns - HOLD_BACK_NS
+        ready = 0
+        while ready < len(self._waiting) and self._waiting[ready].at_ns <= horizon:
+            ready += 1
+        taken, self._waiting = self._waiting[:ready], self._waiting[ready:]
+        return taken
+
+    def take_all(self) -> list[Stamped]:
+        return self.take(1 << 62)
+
+    def _unseen(self, server: str, found: list[Stamped]) -> list[Stamped]:
+        last = self._positions.get(server, 0)
+        if found and found[0].number <= last:
+            found = [stamped for stamped in found if stamped.number > last]
+        if found:
+            self._positions[server] = found[-1].number
+        return found

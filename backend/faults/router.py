@@ -1,0 +1,28 @@
+"""Faults: what there is, and doing one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter
+
+from backend.depends import TheLab
+from backend.fabrics.verbs import VERBS
+from backend.faults.models import FaultDone, FaultRequest, VerbOut
+
+router = APIRouter(prefix="/api", tags=["faults"])
+
+
+@router.get("/verbs", response_model=list[VerbOut])
+async def read_verbs() -> list[dict[str, Any]]:
+    return [msgspec.to_builtins(verb) for verb in VERBS]
+
+
+@router.post("/faults", response_model=FaultDone)
+async def do_fault(request: FaultRequest, lab: TheLab) -> dict[str, Any]:
+    """One at a time, in the order in which they come."""
+    async with lab.fault_lock:
+        fault = await lab.faults.do(request.verb, request.targets, request.options)
+    lab.hub.processes_changed()
+    return {"fault": fault, "added": lab.faults.added if request.verb == "add_server" else None}

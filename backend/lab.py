@@ -1,0 +1,98 @@
+"""One running cluster with all that hangs on its events: store, pictures, rates, splits of failovers, checks, live stream."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import msgspec
+
+from backend.errors import LabError
+from backend.events.failovers import Failover, Failovers
+from backend.events.hub import Hub
+from backend.events.lamps import Checks
+from backend.fabrics.home import Home
+from backend.fabrics.process_faults import ProcessFaults
+from backend.fabrics.processes import GENTLE, ProcessFabric
+from backend.settings import Settings
+from backend.store.buckets import Buckets
+from backend.store.store import Store
+from nodes.real.clock import monotonic_ns
+from nodes.trace.events import Called, Stamped
+
+PICTURE_EVERY_NS = 10_000_000_000
+PICTURE_EVERY_EVENTS = 20_000
+
+
+class Lab:
+    """Made by `open`; `start` brings the cluster up, `stop` ends all of it."""
+
+    def __init__(self, settings: Settings, home: Home, store: Store):
+        self.settings = settings
+        self.home = home
+        self.store = store
+        self.buckets = Buckets()
+        self.failovers = Failovers(self._failed_over)
+        workload = GENTLE if settings.workload else None
+        self.fabric = ProcessFabric(home, self._on_events, workload, store.positions, boot=store.run)
+        self.faults = ProcessFaults(self.fabric)
+        self.checks = Checks(home.file.cluster, lambda failed: self.fabric.tell("checks", failed))
+        self.hub = Hub(self)
+        self.fault_lock = asyncio.Lock()
+        self.began_s = time.monotonic()
+        self.start_s: float | None = None
+        self.trouble = ""
+        self._pictured_ns = 0
+        self._pictured_seq = store.seq
+        self.fabric.picture.seq = store.seq
+
+    @classmethod
+    async def open(cls, settings: Settings) -> Lab:
+        """Raises CannotStart in one line; nothing is left held then."""
+        home = Home.open(settings.data, settings.standbys, settings.protocol, settings.zookeeper)
+        try:
+            store = await Store.open(home.path / "events.db")
+        except LabError:
+            home.close()
+            raise
+        await store.begin_run(home.file.cluster.protocol, monotonic_ns())
+        return cls(settings, home, store)
+
+    async def start(self) -> None:
+        """Raises CannotStart or Unavailable when the cluster does not come up."""
+        self._keep_picture()
+        self.hub.start()
+        await self.fabric.start()
+
+    async def stop(self) -> None:
+        await self.fabric.stop()
+        await self.hub.stop()
+        self._keep_picture()
+        await self.store.close()
+        self.home.close()
+
+    def _on_events(self, events: list[Stamped]) -> None:
+        numbered = self.store.append(events)
+        for stamped in events:
+            self.failovers.on_event(stamped)
+            if isinstance(stamped.event, Called) and stamped.event.returned_ns:
+                self.buckets.add(stamped.event)
+        self.checks.on_events(events)
+        self.store.keep_buckets(self.buckets.changed())
+        picture = self.fabric.picture
+        picture.seq = self.store.seq
+        self.hub.publish(numbered)
+        if self.start_s is None and self.fabric.settled():
+            self.start_s = round(time.monotonic() - self.began_s, 3)
+        many = picture.seq - self._pictured_seq >= PICTURE_EVERY_EVENTS
+        if many or picture.at_ns - self._pictured_ns >= PICTURE_EVERY_NS:
+            self._keep_picture()
+
+    def _keep_picture(self) -> None:
+        picture = self.fabric.picture
+        self._pictured_ns, self._pictured_seq = picture.at_ns, picture.seq
+        self.store.keep_picture(picture)
+
+    def _failed_over(self, fault_ns: int, split: Failover) -> None:
+        self.store.keep_failover(fault_ns, split)
+        self.hub.failovers.append(msgspec.structs.asdict(split))

@@ -1,0 +1,30 @@
+"""What `up` was told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+DEFAULT_PORT = 8080
+DEFAULT_STANDBYS = 3
+DEFAULT_PROTOCOL = "mams"
+REPOSITORY = Path(__file__).resolve().parent.parent
+PAGE = REPOSITORY / "frontend" / "dist"
+
+
+def default_data() -> Path:
+    """The data directory of design.md, in the user's home."""
+    return Path.home() / ".local" / "share" / "cloverlab"
+
+
+class Settings(msgspec.Struct, frozen=True):
+    data: Path
+    port: int = DEFAULT_PORT
+    protocol: str | None = None
+    """None takes what the data directory has, else mams."""
+    standbys: int | None = None
+    zookeeper: str | None = None
+    """`host:port,host:port` of a real ensemble; None starts the embedded server."""
+    page: Path = PAGE
+    workload: bool = True

@@ -1,0 +1,61 @@
+"""Events between their three shapes: as they travel (`Stamped`), as a row of the store, and as JSON with fields by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from nodes.trace import events
+from nodes.trace.events import AnyEvent, Applied, Called, Committed, Durable, Event, Stamped
+
+Row = tuple[int, int, str, int, int, int, int, str, int | None, bytes]
+"""seq, run, server, boot, number, at_ns, cause, kind, sn, body."""
+
+OF_ONE_GROUP = (Durable, Committed, Applied)
+KINDS: dict[str, type[Event]] = {
+    name: kind for name, kind in vars(events).items() if isinstance(kind, type) and issubclass(kind, Event) and kind is not Event
+}  # fmt: skip
+FIELDS: dict[type[Event], tuple[str, ...]] = {kind: kind.__struct_fields__ for kind in KINDS.values()}
+BIG = ("digest", "crc", "session")
+"""Integers that may exceed what a browser counts exactly: they travel as hexadecimal text."""
+
+TAKEN = ("server", "number")
+"""Fields of events that share their name with the stamp's; they are told as `of_server` and `of_number`."""
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(AnyEvent).decode
+
+
+def row_of(stamped: Stamped, seq: int, run: int) -> Row:
+    event = stamped.event
+    sn = event.sn if isinstance(event, OF_ONE_GROUP) else None
+    return (
+        seq, run, stamped.server, stamped.boot, stamped.number, stamped.at_ns, stamped.cause,
+        type(event).__name__, sn, _encode(event),
+    )  # fmt: skip
+
+
+def stamped_of(row: Any) -> Stamped:
+    """From the columns server, boot, number, at_ns, cause, body."""
+    server, boot, number, at_ns, cause, body = row
+    return Stamped(server, boot, number, at_ns, cause, _decode(body))
+
+
+def named(stamped: Stamped, seq: int) -> dict[str, Any]:
+    """The event as the API tells it."""
+    event = stamped.event
+    told: dict[str, Any] = {
+        "seq": seq, "server": stamped.server, "boot": stamped.boot, "number": stamped.number,
+        "at_ns": stamped.at_ns, "cause": stamped.cause, "kind": type(event).__name__,
+    }  # fmt: skip
+    for field in FIELDS[type(event)]:
+        value = getattr(event, field)
+        name = f"of_{field}" if field in TAKEN else field
+        told[name] = f"{value:x}" if field in BIG and isinstance(value, int) else value
+    return told
+
+
+def worth_storing(event: Event) -> bool:
+    """Calls are kept as buckets; only a failed one is an event of its own."""
+    return not isinstance(event, Called) or event.error != ""

@@ -1,0 +1,117 @@
+"""What is read back from the event store. Every function takes the reading connection and touches one run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import aiosqlite
+import msgspec
+
+from backend.clusters.picture import Picture
+from backend.errors import NotThere
+from backend.store.encoding import named, stamped_of
+from backend.store.latencies import Latencies
+from nodes.trace.events import Stamped
+
+COLUMNS = "server, boot, number, at_ns, cause, body"
+SKEW_NS = 2_000_000_000
+"""Events are stored as they arrive; one that is told late (its server was paused) may lie this far behind its neighbours."""
+
+
+class RunRow(msgspec.Struct, frozen=True):
+    run: int
+    protocol: str
+    started_at: str
+    ended_at: str | None
+    started_ns: int
+    first_seq: int
+    last_seq: int
+    live: bool
+
+
+async def runs(reader: aiosqlite.Connection, live_run: int, live_seq: int) -> list[RunRow]:
+    """Newest first."""
+    async with reader.execute(
+        "SELECT run, protocol, started_at, ended_at, started_ns, first_seq, last_seq FROM runs ORDER BY run DESC"
+    ) as rows:
+        found = [RunRow(*row, live=row[0] == live_run) async for row in rows]
+    return [msgspec.structs.replace(row, last_seq=live_seq) if row.live else row for row in found]
+
+
+async def run_named(reader: aiosqlite.Connection, run: int, live_run: int, live_seq: int) -> RunRow:
+    for row in await runs(reader, live_run, live_seq):
+        if row.run == run:
+            return row
+    raise NotThere(f"there is no run {run}; GET /api/runs lists them")
+
+
+async def events(
+    reader: aiosqlite.Connection, run: int, after: int, before: int, limit: int, kinds: Sequence[str], servers: Sequence[str]
+) -> list[tuple[int, Stamped]]:
+    """In order, at most `limit`, with after < seq < before."""
+    where, values = ["run = ?", "seq > ?", "seq < ?"], [run, after, before]
+    more: list[Any] = []
+    for column, wanted in (("kind", kinds), ("server", servers)):
+        if wanted:
+            where.append(f"{column} IN ({','.join('?' * len(wanted))})")
+            more += wanted
+    query = f"SELECT seq, {COLUMNS} FROM events WHERE {' AND '.join(where)} ORDER BY seq LIMIT ?"
+    async with reader.execute(query, (*values, *more, limit)) as rows:
+        return [(row[0], stamped_of(row[1:])) async for row in rows]
+
+
+async def rare(reader: aiosqlite.Connection, run: int, kinds: Sequence[str]) -> list[tuple[int, Stamped]]:
+    """All events of these kinds in a run, in order; only for kinds that are not of single journal groups."""
+    marks = ",".join("?" * len(kinds))
+    query = f"SELECT seq, {COLUMNS} FROM events WHERE sn IS NULL AND run = ? AND kind IN ({marks}) ORDER BY seq"
+    async with reader.execute(query, (run, *kinds)) as rows:
+        return [(row[0], stamped_of(row[1:])) async for row in rows]
+
+
+async def picture_at(reader: aiosqlite.Connection, run: RunRow, at_ns: int) -> Picture:
+    """The nearest kept picture, and the events between it and that moment."""
+    query = "SELECT body FROM pictures WHERE run = ? AND at_ns <= ? ORDER BY seq DESC LIMIT 1"
+    row = await (await reader.execute(query, (run.run, at_ns))).fetchone()
+    if row is None:
+        row = await (await reader.execute("SELECT body FROM pictures WHERE run = ? ORDER BY seq LIMIT 1", (run.run,))).fetchone()
+    picture = msgspec.msgpack.decode(row[0], type=Picture) if row else Picture()
+    query = f"SELECT seq, {COLUMNS} FROM events WHERE run = ? AND seq > ? ORDER BY seq"
+    async with reader.execute(query, (run.run, picture.seq)) as rows:
+        async for row in rows:
+            if row[4] > at_ns + SKEW_NS:
+                break
+            if row[4] <= at_ns:
+                picture.apply(stamped_of(row[1:]), row[0])
+    picture.at_ns = at_ns
+    return picture
+
+
+async def buckets(reader: aiosqlite.Connection, run: int, from_ns: int, to_ns: int) -> list[tuple[int, int, int, Latencies]]:
+    """(at_ns, ok, failed, latencies) of each tenth of a second with calls."""
+    query = "SELECT at_ns, ok, failed, latencies FROM buckets WHERE run = ? AND at_ns >= ? AND at_ns < ? ORDER BY at_ns"
+    async with reader.execute(query, (run, from_ns, to_ns)) as rows:
+        return [(row[0], row[1], row[2], Latencies.decode(row[3])) async for row in rows]
+
+
+async def failovers(reader: aiosqlite.Connection, run: int, from_ns: int, to_ns: int) -> list[dict[str, Any]]:
+    query = "SELECT body FROM failovers WHERE run = ? AND at_ns >= ? AND at_ns < ? ORDER BY at_ns"
+    async with reader.execute(query, (run, from_ns, to_ns)) as rows:
+        return [msgspec.msgpack.decode(row[0], type=dict[str, Any]) async for row in rows]
+
+
+async def of_groups(reader: aiosqlite.Connection, from_sn: int, to_sn: int, last_seq: int) -> list[tuple[int, Stamped]]:
+    """Durable, Committed and Applied events of these journal groups, of all runs: a journal outlives its run."""
+    query = f"SELECT seq, {COLUMNS} FROM events WHERE sn BETWEEN ? AND ? AND seq <= ? ORDER BY seq"
+    async with reader.execute(query, (from_sn, to_sn, last_seq)) as rows:
+        return [(row[0], stamped_of(row[1:])) async for row in rows]
+
+
+async def cuts(reader: aiosqlite.Connection, last_seq: int) -> list[tuple[int, Stamped]]:
+    query = f"SELECT seq, {COLUMNS} FROM events WHERE sn IS NULL AND kind IN ('Cut', 'JournalOpened') AND seq <= ? ORDER BY seq"
+    async with reader.execute(query, (last_seq,)) as rows:
+        return [(row[0], stamped_of(row[1:])) async for row in rows]
+
+
+def told(found: list[tuple[int, Stamped]]) -> list[dict[str, Any]]:
+    return [named(stamped, seq) for seq, stamped in found]

@@ -1,0 +1,67 @@
+"""`events.db`: the tables, and what is refused at the door."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import aiosqlite
+
+from backend.errors import CannotStart
+
+MAGIC = 0x436C6F76
+FORMAT = 1
+
+TABLES = """
+CREATE TABLE runs (
+    run INTEGER PRIMARY KEY, protocol TEXT NOT NULL, started_at TEXT NOT NULL, seen_at TEXT NOT NULL, ended_at TEXT,
+    started_ns INTEGER NOT NULL, first_seq INTEGER NOT NULL, last_seq INTEGER NOT NULL
+);
+CREATE TABLE events (
+    seq INTEGER PRIMARY KEY, run INTEGER NOT NULL, server TEXT NOT NULL, boot INTEGER NOT NULL, number INTEGER NOT NULL,
+    at_ns INTEGER NOT NULL, cause INTEGER NOT NULL, kind TEXT NOT NULL, sn INTEGER, body BLOB NOT NULL
+);
+CREATE INDEX events_by_kind ON events (kind, run, seq) WHERE sn IS NULL;
+CREATE INDEX events_by_sn ON events (sn, seq) WHERE sn IS NOT NULL;
+CREATE TABLE positions (server TEXT PRIMARY KEY, number INTEGER NOT NULL);
+CREATE TABLE pictures (run INTEGER NOT NULL, seq INTEGER NOT NULL, at_ns INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (run, seq));
+CREATE TABLE buckets (
+    run INTEGER NOT NULL, at_ns INTEGER NOT NULL, ok INTEGER NOT NULL, failed INTEGER NOT NULL, latencies BLOB NOT NULL,
+    PRIMARY KEY (run, at_ns)
+);
+CREATE TABLE failovers (run INTEGER NOT NULL, at_ns INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (run, at_ns));
+"""
+"""`sn` is set for the events of single journal groups (Durable, Committed, Applied) alone: they are many, and pruned first."""
+
+
+async def connect(path: Path) -> aiosqlite.Connection:
+    """Opens or makes the database. Raises CannotStart for one of another format, or damaged."""
+    connection = await aiosqlite.connect(path, isolation_level=None)
+    try:
+        await prepare(connection, path)
+    except sqlite3.DatabaseError as error:
+        await connection.close()
+        raise CannotStart(f"cannot read {path}: {error}; move it away to begin with an empty one") from None
+    except CannotStart:
+        await connection.close()
+        raise
+    return connection
+
+
+async def prepare(connection: aiosqlite.Connection, path: Path) -> None:
+    magic, form = await pragma(connection, "application_id"), await pragma(connection, "user_version")
+    empty = not await (await connection.execute("SELECT 1 FROM sqlite_master LIMIT 1")).fetchone()
+    if not empty and (magic != MAGIC or form != FORMAT):
+        raise CannotStart(f"{path} has format {form}, this version reads {FORMAT}; it was left as it is")
+    await connection.execute("PRAGMA journal_mode=WAL")
+    await connection.execute("PRAGMA synchronous=NORMAL")
+    if empty:
+        await connection.executescript(
+            f"BEGIN; PRAGMA application_id={MAGIC}; PRAGMA user_version={FORMAT}; {TABLES} COMMIT;"
+        )
+
+
+async def pragma(connection: aiosqlite.Connection, name: str) -> int:
+    row = await (await connection.execute(f"PRAGMA {name}")).fetchone()
+    assert row is not None
+    return int(row[0])
