@@ -6,8 +6,14 @@ from backend.store.latencies import Latencies
 from nodes.trace.events import Called
 
 BUCKET_NS = 100_000_000
+ANSWERS = ("ENOENT", "EEXIST", "ENOTDIR", "EISDIR", "ENOTEMPTY", "EINVAL", "EACCES", "ENAMETOOLONG")
+"""Errors that are a right answer to a wrong question; every other one is a failed call."""
 KEPT = 100
 """Buckets held in memory for calls that are told late."""
+
+
+def has_failed(call: Called) -> bool:
+    return call.error != "" and call.error not in ANSWERS
 
 
 class Bucket:
@@ -20,7 +26,7 @@ class Bucket:
         self.latencies = Latencies()
 
     def add(self, call: Called) -> None:
-        if call.error:
+        if has_failed(call):
             self.failed += 1
         else:
             self.ok += 1
@@ -43,7 +49,7 @@ class Buckets:
             bucket = self._recent[at_ns] = Bucket(at_ns)
         bucket.add(call)
         self._changed.add(at_ns)
-        if call.error:
+        if has_failed(call):
             self.failed_total += 1
         else:
             self.ok_total += 1

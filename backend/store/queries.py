@@ -115,3 +115,11 @@ async def cuts(reader: aiosqlite.Connection, last_seq: int) -> list[tuple[int, S
 
 def told(found: list[tuple[int, Stamped]]) -> list[dict[str, Any]]:
     return [named(stamped, seq) for seq, stamped in found]
+
+
+async def last_ns(reader: aiosqlite.Connection, run: RunRow) -> int:
+    """The time of the run's last kept event or call."""
+    query = "SELECT max(at_ns) FROM (SELECT at_ns FROM events WHERE seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 100)"
+    event = await (await reader.execute(query, (run.first_seq, run.last_seq))).fetchone()
+    call = await (await reader.execute("SELECT max(at_ns) FROM buckets WHERE run = ?", (run.run,))).fetchone()
+    return max((event and event[0]) or 0, (call and call[0]) or 0, run.started_ns + 1)

@@ -1,0 +1,89 @@
+"""The control plane as a web application: routes, the guard, errors, the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+
+from backend import metrics
+from backend.clusters.models import ErrorLine
+from backend.clusters.router import router as clusters
+from backend.errors import LabError, file_system_status
+from backend.events.router import router as events
+from backend.events.stream import router as stream
+from backend.faults.router import router as faults
+from backend.fs.router import router as fs
+from backend.gate import Gate
+from backend.lab import Lab
+from nodes.errors import FsError
+
+ERRORS = {status: {"model": ErrorLine} for status in (403, 404, 409, 413, 422, 503)}
+
+
+def create_app(lab: Lab) -> FastAPI:
+    app = FastAPI(
+        title="Cloverlab", version="1", responses=ERRORS,  # type: ignore[arg-type]
+        docs_url=None, redoc_url=None, openapi_url="/api/openapi.json",
+        generate_unique_id_function=lambda route: route.name,
+    )  # fmt: skip
+    app.state.lab = lab
+    for router in (clusters, faults, events, fs, stream, metrics.router):
+        app.include_router(router)
+    app.add_exception_handler(LabError, lab_error)
+    app.add_exception_handler(FsError, fs_error)
+    app.add_exception_handler(RequestValidationError, malformed)
+    app.add_exception_handler(HTTPException, http_error)
+    serve_page(app, lab.settings.page)
+    app.add_middleware(Gate)
+    return app
+
+
+def line(message: str, status: int) -> JSONResponse:
+    return JSONResponse({"error": " ".join(message.split())}, status_code=status)
+
+
+async def lab_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, LabError)
+    return line(error.message, error.status)
+
+
+async def fs_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, FsError)
+    return line(f"{error.name}: {error.message}", file_system_status(error.name))
+
+
+async def malformed(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
+    return line(f"{where or 'body'}: {first['msg']}", 422)
+
+
+async def http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404:
+        return line(f"nothing at {request.url.path[:200]}", 404)
+    return line(str(error.detail), error.status_code)
+
+
+def serve_page(app: FastAPI, page: Path) -> None:
+    """Files of the built page; any other path that is not the API's shows the page itself, which reads its URL."""
+
+    @app.get("/{path:path}", include_in_schema=False)
+    async def read_page(path: str) -> Response:
+        root = page.resolve()
+        if path.startswith("api/"):
+            raise HTTPException(404)
+        file = (root / path).resolve() if "\0" not in path else root
+        if file.is_file() and file.is_relative_to(root):
+            forever = path.startswith("assets/")
+            return FileResponse(file, headers={"Cache-Control": "max-age=31536000, immutable" if forever else "no-cache"})
+        if "." in path.rpartition("/")[2]:
+            raise HTTPException(404)
+        if (root / "index.html").is_file():
+            return FileResponse(root / "index.html", headers={"Cache-Control": "no-cache"})
+        return PlainTextResponse("The page is not built; ./cloverlab up builds it. The API is at /api/cluster.\n")

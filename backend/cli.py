@@ -1,0 +1,234 @@
+"""The command line. Machine-readable output goes to standard output; wrong input gets one line and exit code 2."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import click
+import typer
+
+from backend.errors import WRONG_INPUT_EXIT, LabError, Malformed
+from backend.settings import DEFAULT_PORT, DEFAULT_PROTOCOL, Settings, default_data
+
+app = typer.Typer(
+    name="cloverlab", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
+    help="Metadata server clusters that fail over: run, watched and broken from a browser.",
+)  # fmt: skip
+Port = Annotated[int | None, typer.Option("--port", min=1, max=65535, help="Where the control plane listens (8080).")]
+ANY = {"ignore_unknown_options": True, "allow_extra_args": True}
+PHRASE = re.compile(r"(?:(?:a|last) )?(?:active|standbys|standby|junior|down)(?: \d+)? of \S+|\S+")
+
+
+@app.callback()
+def main(context: typer.Context, port: Port = None) -> None:
+    context.obj = port
+
+
+def port_of(context: typer.Context, port: int | None) -> int:
+    return port or context.obj or DEFAULT_PORT
+
+
+@app.command()
+def up(
+    context: typer.Context,
+    port: Port = None,
+    protocol: Annotated[str | None, typer.Option(help="The family of protocols: mams.")] = None,
+    standbys: Annotated[int | None, typer.Option(min=1, max=9, help="Servers beside the active (3).")] = None,
+    zookeeper: Annotated[str | None, typer.Option(help="host:port,… of a real ensemble instead of the embedded server.")] = None,
+    data: Annotated[Path | None, typer.Option(help="The data directory (~/.local/share/cloverlab).")] = None,
+) -> None:
+    """Start the control plane, the page and a cluster of real processes; Ctrl-C stops all of it."""
+    if protocol not in (None, DEFAULT_PROTOCOL):
+        raise Malformed(f"--protocol {protocol!r} is unknown; there is {DEFAULT_PROTOCOL}")
+    from backend.up import run_up
+
+    settings = Settings(data or default_data(), port_of(context, port), protocol, standbys, zookeeper)
+    raise typer.Exit(run_up(settings))
+
+
+@app.command()
+def status(
+    context: typer.Context,
+    port: Port = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Show the servers of the running cluster."""
+    from backend import remote
+    from backend.status import short, table
+
+    cluster = remote.ask(port_of(context, port), "GET", "/api/cluster")
+    print(json.dumps(short(cluster), indent=1) if as_json else table(cluster))
+
+
+@app.command(context_settings=ANY)
+def fault(
+    context: typer.Context,
+    verb: Annotated[str, typer.Argument(help="crash, restart, stop, pause, resume, cut, heal, heal_all, delay, lose, take_lock, …")],
+    port: Port = None,
+) -> None:
+    """Do a fault: VERB TARGET… [--option value]. Targets are names or words such as 'active of g1'."""
+    from backend import remote
+
+    targets, options = split_arguments(context.args)
+    answer = remote.ask(
+        port_of(context, port), "POST", "/api/faults", {"verb": verb.replace("-", "_"), "targets": targets, "options": options}
+    )
+    print(json.dumps({key: value for key, value in answer.items() if value is not None}))
+
+
+def split_arguments(arguments: list[str]) -> tuple[list[str], dict[str, Any]]:
+    """Targets, and options as `--name value`, `--name=value` or `--name` for true."""
+    words: list[str] = []
+    options: dict[str, Any] = {}
+    waiting = ""
+    for argument in arguments:
+        if argument.startswith("--"):
+            waiting, given, value = argument[2:].replace("-", "_").partition("=")
+            options[waiting] = typed(value) if given else True
+            waiting = "" if given else waiting
+        elif waiting:
+            options[waiting] = typed(argument)
+            waiting = ""
+        else:
+            words.append(argument)
+    return PHRASE.findall(" ".join(words)), options
+
+
+def typed(text: str) -> Any:
+    """Numbers and truth values as such, anything else as text."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, bool | int | float) else text
+
+
+fs_app = typer.Typer(no_args_is_help=True, help="The file system, through the smart client.")
+app.add_typer(fs_app, name="fs")
+
+
+@fs_app.callback()
+def fs_main(context: typer.Context, port: Port = None) -> None:
+    context.obj = port or (context.parent.obj if context.parent else None)
+
+
+def call(context: typer.Context, port: int | None, do: str, path: str, **options: Any) -> Any:
+    from backend import remote
+
+    return remote.ask(port_of(context, port), "POST", "/api/fs", {"do": do, "path": path, **options})["result"]
+
+
+@fs_app.command()
+def ls(context: typer.Context, path: str, port: Port = None) -> None:
+    """List a directory."""
+    after = ""
+    while True:
+        listing = call(context, port, "ls", path, after=after)
+        for name in listing["names"]:
+            print(name)
+        if not listing["more"]:
+            return
+        after = listing["names"][-1]
+
+
+@fs_app.command()
+def mkdir(context: typer.Context, path: str, parents: Annotated[bool, typer.Option("--parents", "-p")] = False, port: Port = None) -> None:
+    """Make a directory."""
+    call(context, port, "mkdir", path, parents=parents)
+
+
+@fs_app.command()
+def create(context: typer.Context, path: str, port: Port = None) -> None:
+    """Make an empty file."""
+    call(context, port, "create", path)
+
+
+@fs_app.command()
+def mv(context: typer.Context, path: str, to: str, overwrite: bool = False, port: Port = None) -> None:
+    """Rename a file or a directory."""
+    call(context, port, "mv", path, to=to, overwrite=overwrite)
+
+
+@fs_app.command()
+def rm(context: typer.Context, path: str, recursive: Annotated[bool, typer.Option("--recursive", "-r")] = False, port: Port = None) -> None:
+    """Remove a file, or a directory."""
+    call(context, port, "rm", path, recursive=recursive)
+
+
+@fs_app.command()
+def stat(context: typer.Context, path: str, port: Port = None) -> None:
+    """Show what is known of a file or directory."""
+    print(json.dumps(call(context, port, "stat", path), indent=1))
+
+
+@app.command()
+def test(level: Annotated[str, typer.Argument(help="quick or all")] = "all") -> None:
+    """Run all checks."""
+    if level not in ("quick", "all"):
+        raise Malformed(f"test {level!r} is unknown; say quick or all")
+    raise typer.Exit(importlib.import_module("tests.runner").main(level))
+
+
+@app.command()
+def run(
+    file: Path,
+    on: Annotated[str, typer.Option(help="simulated or processes")] = "simulated",
+    seed: Annotated[int, typer.Option(min=0)] = 1,
+    report: Annotated[Path | None, typer.Option(help="FILE.json or FILE.html")] = None,
+    scale: Annotated[float, typer.Option(min=0.01, max=10, help="Multiplies every time of the file on processes.")] = 1.0,
+) -> None:
+    """Run a scenario."""
+    if on not in ("simulated", "processes"):
+        raise Malformed(f"--on {on!r} is unknown; say simulated or processes")
+    commands = importlib.import_module("backend.scenarios.cli")
+    raise typer.Exit(commands.run_command(file, on, seed, report, scale))
+
+
+@app.command()
+def explore(
+    file: Path,
+    seeds: Annotated[str, typer.Option(help="A..B")] = "1..100",
+    jobs: Annotated[int, typer.Option(min=1, max=64)] = 1,
+) -> None:
+    """Run many seeds of a scenario, and show the shortest failing schedule."""
+    commands = importlib.import_module("backend.scenarios.cli")
+    raise typer.Exit(commands.explore_command(file, seeds, jobs))
+
+
+@app.command()
+def bench(name: str) -> None:
+    """Run a benchmark; prints one JSON object."""
+    known = sorted(path.stem for path in Path(__file__).parent.parent.glob("benchmarks/[a-z]*.py"))
+    if name not in known:
+        raise Malformed(f"bench {name[:40]!r} is unknown; there are {', '.join(known) or 'none'}")
+    raise typer.Exit(importlib.import_module(f"benchmarks.{name}").main() or 0)
+
+
+def complain(line: str) -> None:
+    print(f"cloverlab: {' '.join(line.split())}", file=sys.stderr)
+
+
+def entry(arguments: list[str] | None = None) -> int:
+    """Returns the exit code."""
+    try:
+        code = app(arguments, standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except LabError as error:
+        complain(error.message)
+    except click.UsageError as error:
+        complain(f"{error.format_message()} (see --help)")
+    except (click.Abort, KeyboardInterrupt):
+        return 130
+    except BrokenPipeError:
+        return 0
+    return WRONG_INPUT_EXIT
+
+
+if __name__ == "__main__":
+    sys.exit(entry())

@@ -1,0 +1,105 @@
+"""Runs, events, timelines and journals as the API tells them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Run(BaseModel):
+    run: int
+    protocol: str
+    started_at: str
+    ended_at: str | None
+    started_ns: int
+    first_seq: int
+    last_seq: int
+    live: bool
+
+
+class EventOut(BaseModel):
+    """One event; its own fields stand beside these, `server` and `number` of the event as `of_server` and `of_number`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    seq: int
+    server: str
+    boot: int
+    number: int
+    at_ns: int
+    cause: int
+    kind: str
+
+
+class EventPage(BaseModel):
+    events: list[EventOut]
+    next: int = Field(description="To be given as `after` for what follows.")
+    left_out: int = Field(description="Events between first and last that are not kept any more.")
+
+
+class Span(BaseModel):
+    from_ns: int
+    to_ns: int
+    letter: Literal["A", "S", "J", "-"]
+
+
+class Band(BaseModel):
+    server: str
+    spans: list[Span]
+
+
+class FaultSpan(BaseModel):
+    fault: int
+    verb: str
+    targets: list[str]
+    at_ns: int
+    ended_ns: int | None
+
+
+class FailoverSplit(BaseModel):
+    model_config = ConfigDict(populate_by_name=True)
+
+    group: str
+    fault_ns: int
+    detection_ms: float
+    election_ms: float
+    switch_ms: float
+    reconnect_ms: float | None
+    total_ms: float
+    old: str = Field(alias="from")
+    new: str = Field(alias="to")
+    epoch: int
+
+
+class Timeline(BaseModel):
+    from_ns: int
+    to_ns: int
+    bucket_ns: int
+    ok: list[int]
+    failed: list[int]
+    p50_ms: list[float | None]
+    p99_ms: list[float | None]
+    bands: list[Band]
+    faults: list[FaultSpan]
+    failovers: list[FailoverSplit]
+
+
+class JournalRow(BaseModel):
+    name: str
+    cells: list[tuple[int, int, int, Literal["p", "c", "a", "e", "x"]]] = Field(
+        description="from_sn, to_sn, epoch, state: p durable, c committed, a applied, e of another epoch, x missing."
+    )
+
+
+class Journals(BaseModel):
+    commit_sn: int
+    first_sn: int
+    last_sn: int
+    servers: list[JournalRow]
+
+
+class JournalRecord(BaseModel):
+    server: str
+    sn: int
+    group: Any = Field(description="The journal group with its records, as the server reads it from its disk.")

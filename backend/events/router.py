@@ -1,0 +1,72 @@
+"""Runs and their events, moments, timelines and journals."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import APIRouter, Path, Query
+from starlette.responses import Response
+
+from backend.clusters import views
+from backend.clusters.models import PictureOut
+from backend.depends import TheLab
+from backend.events import service
+from backend.events.models import EventPage, JournalRecord, Journals, Run, Timeline
+from backend.store import queries
+
+router = APIRouter(prefix="/api", tags=["events"])
+
+Number = Annotated[int, Query(ge=0, le=1 << 62)]
+RunNumber = Annotated[int, Path(ge=1, le=1 << 31)]
+
+
+def as_json(told: Any) -> Response:
+    """Big answers skip a second validation."""
+    return Response(msgspec.json.encode(told), media_type="application/json")
+
+
+@router.get("/runs", response_model=list[Run])
+async def read_runs(lab: TheLab) -> list[dict[str, Any]]:
+    found = await queries.runs(lab.store.reader, lab.store.run, lab.store.seq)
+    return [msgspec.structs.asdict(run) for run in found]
+
+
+@router.get("/runs/{run}/events", response_model=EventPage)
+async def read_events(
+    run: RunNumber,
+    lab: TheLab,
+    after: Number = 0,
+    before: Number | None = None,
+    limit: Annotated[int, Query(ge=1, le=5000)] = 1000,
+    kinds: Annotated[str, Query(max_length=1000)] = "",
+    servers: Annotated[str, Query(max_length=1000)] = "",
+) -> Response:
+    return as_json(await service.events(lab, run, after, before, limit, kinds, servers))
+
+
+@router.get("/runs/{run}/picture", response_model=PictureOut)
+async def read_picture(run: RunNumber, lab: TheLab, at_ns: Number | None = None) -> dict[str, Any]:
+    """The state at that moment; without at_ns the last one."""
+    return views.picture(await service.picture(lab, run, at_ns))
+
+
+@router.get("/runs/{run}/timeline", response_model=Timeline)
+async def read_timeline(
+    run: RunNumber,
+    lab: TheLab,
+    from_ns: Number | None = None,
+    to_ns: Number | None = None,
+    buckets: Annotated[int, Query(ge=1, le=2000)] = 600,
+) -> Response:
+    return as_json(await service.read_timeline(lab, run, from_ns, to_ns, buckets))
+
+
+@router.get("/runs/{run}/journal", response_model=Journals)
+async def read_journal(run: RunNumber, lab: TheLab, from_sn: Number, to_sn: Number, at_ns: Number | None = None) -> Response:
+    return as_json(await service.read_journal(lab, run, from_sn, to_sn, at_ns))
+
+
+@router.get("/journal/{server}/{sn}", response_model=JournalRecord)
+async def read_record(server: str, sn: Annotated[int, Path(ge=1, le=1 << 62)], lab: TheLab) -> dict[str, Any]:
+    return await service.record(lab, server, sn)

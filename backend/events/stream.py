@@ -1,0 +1,57 @@
+"""`/api/stream`: what happens, as it happens."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+import msgspec
+from fastapi import APIRouter, WebSocket, WebSocketDisconnect
+
+from backend.events.hub import Page
+from backend.lab import Lab
+
+router = APIRouter()
+FRAME_OCTETS = 4096
+
+
+class Wish(msgspec.Struct, forbid_unknown_fields=True):
+    """What a page may say."""
+
+    messages: bool
+
+
+@router.websocket("/api/stream")
+async def stream(socket: WebSocket) -> None:
+    lab: Lab = socket.app.state.lab
+    await socket.accept()
+    after = socket.query_params.get("after", "")
+    page = lab.hub.join(int(after) if after.isdigit() and len(after) < 19 else None)
+    sending = asyncio.create_task(send(socket, page))
+    try:
+        await listen(socket, page)
+    finally:
+        lab.hub.leave(page)
+        sending.cancel()
+        await asyncio.gather(sending, return_exceptions=True)
+
+
+async def send(socket: WebSocket, page: Page) -> None:
+    with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+        while True:
+            await socket.send_text((await page.next()).decode())
+
+
+async def listen(socket: WebSocket, page: Page) -> None:
+    """Reads wishes until the page leaves; what is not one closes the socket with one line."""
+    with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+        while True:
+            message = await socket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            text = message.get("text") or ""
+            try:
+                page.messages = msgspec.json.decode(text[:FRAME_OCTETS], type=Wish).messages
+            except msgspec.DecodeError:
+                await socket.close(4422, 'a page may say {"messages": true} or {"messages": false}')
+                return

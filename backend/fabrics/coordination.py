@@ -1,0 +1,158 @@
+"""The coordination service as the fabric sees it: the embedded server, which is ours to start, or a real ensemble."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from backend.errors import CannotStart, FaultUnsupported, Unavailable
+from backend.fabrics import launch
+from backend.fabrics.children import Child, Children
+from backend.fabrics.home import Home
+from backend.fabrics.observer import Observer
+from backend.fabrics.sockets import ask, follow
+from backend.fabrics.tree_watch import TreeClient
+from nodes.trace.events import Event
+
+Tell = Callable[[str, Event], None]
+AGAIN_S = 0.1
+
+
+class Ensemble(Protocol):
+    embedded: bool
+    hosts: list[str]
+    observer: Observer
+
+    async def start(self, leftovers: dict[str, Child]) -> None: ...
+
+    async def observe(self) -> None:
+        """Tells the events of the global view until it is cancelled."""
+
+    async def restart(self) -> None: ...
+
+    async def take_lock(self, group: str, owner: str) -> None: ...
+
+    async def expire(self, server: str, session: int) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+def ensemble_of(home: Home, children: Children, tell: Tell) -> Ensemble:
+    if home.file.zookeeper:
+        return RealEnsemble(home, tell)
+    return EmbeddedEnsemble(home, children, tell)
+
+
+class EmbeddedEnsemble:
+    """`python -m nodes.coordination` with its log in the data directory."""
+
+    embedded = True
+
+    def __init__(self, home: Home, children: Children, tell: Tell):
+        self.observer = Observer()
+        self.hosts: list[str] = []
+        self._home = home
+        self._children = children
+        self._tell = tell
+        self._socket = home.socket_of(launch.COORDINATION)
+        self._client: TreeClient | None = None
+
+    async def start(self, leftovers: dict[str, Child]) -> None:
+        leftover = leftovers.get(launch.COORDINATION)
+        port = self._home.port_of(launch.COORDINATION, in_use=leftover is not None)
+        self.hosts = [launch.address(port)]
+        if leftover is not None:
+            self._children.adopt(leftover)
+        else:
+            await self.restart()
+
+    async def restart(self) -> None:
+        port = self._home.port_of(launch.COORDINATION)
+        directory = self._home.directory(launch.COORDINATION)
+        await self._children.spawn(
+            launch.COORDINATION, "coordination", "nodes.coordination",
+            "--host", "127.0.0.1", "--port", str(port), "--data", str(directory), "--control", str(self._socket),
+        )  # fmt: skip
+
+    async def observe(self) -> None:
+        while True:
+            with contextlib.suppress(OSError, Unavailable):
+                async for line in follow(self._socket, {"do": "follow"}):
+                    self._on_line(line)
+            await asyncio.sleep(AGAIN_S)
+
+    def _on_line(self, line: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    async def take_lock(self, group: str, owner: str) -> None:
+        if self._client is None:
+            self._client = TreeClient(self.hosts)
+        await self._client.take_lock(group, owner)
+
+    async def expire(self, server: str, session: int) -> None:
+        await ask(self._socket, {"do": "expire", "session": session})
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.close()
+
+
+class RealEnsemble:
+    """A ZooKeeper that is not ours: watched like any client does."""
+
+    embedded = False
+
+    def __init__(self, home: Home, tell: Tell):
+        self.observer = Observer()
+        self.hosts = [host.strip() for host in (home.file.zookeeper or "").split(",")]
+        self._home = home
+        self._tell = tell
+        self._client = TreeClient(self.hosts)
+
+    async def start(self, leftovers: dict[str, Child]) -> None:
+        reachable = await asyncio.gather(*(asyncio.to_thread(answers, host) for host in self.hosts))
+        if not any(reachable):
+            raise CannotStart(f"no ZooKeeper answers at {','.join(self.hosts)}; start it or leave --zookeeper out")
+        await self._client.claim(self._home.name)
+
+    async def observe(self) -> None:
+        await self._client.watch(list(self._home.file.cluster.groups), self._on_node)
+        await asyncio.Event().wait()
+
+    def _on_node(self, path: str, octets: bytes | None, owner: int) -> None:
+        server = path.rpartition("/view/")[2]
+        gone = self.observer.sessions.get(server, 0) if octets is None else 0
+        for event in self.observer.changed(path, octets, owner):
+            self._tell(launch.COORDINATION, event)
+        if gone:
+            for event in self.observer.session_ended(gone, "expired"):
+                self._tell(launch.COORDINATION, event)
+
+    async def restart(self) -> None:
+        raise FaultUnsupported("the ZooKeeper ensemble is not ours to start")
+
+    async def take_lock(self, group: str, owner: str) -> None:
+        await self._client.take_lock(group, owner)
+
+    async def expire(self, server: str, session: int) -> None:
+        raise FaultUnsupported("a real ZooKeeper does not let others expire a session: cut the server from coordination instead")
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
+def host_and_port(host: str) -> tuple[str, int]:
+    """Raises CannotStart for what is no `host:port`."""
+    name, _, port = host.rpartition(":") if ":" in host else (host, "", "2181")
+    if not name or not port.isdigit() or not 0 < int(port) < 65536:
+        raise CannotStart(f"--zookeeper wants host:port,host:port, got {host[:80]!r}")
+    return name, int(port)
+
+
+def answers(host: str) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(host_and_port(host), timeout=3):
+        return True
+    return False

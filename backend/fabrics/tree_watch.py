@@ -1,0 +1,104 @@
+"""The control plane's own session with coordination: it takes locks away, and watches a real ensemble. kazoo's threads stay in here."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import KazooException, NoNodeError
+from kazoo.handlers.threading import KazooTimeoutError
+
+from backend.errors import CannotStart, Impossible, Unavailable
+from nodes.config import GroupConfig
+
+ROOT = "/cloverlab"
+CONNECT_S = 5.0
+OnNode = Callable[[str, bytes | None, int], None]
+
+
+class TreeClient:
+    """Connects at first use; every call runs in a thread."""
+
+    def __init__(self, hosts: list[str]):
+        self._hosts = ",".join(hosts)
+        self._client: KazooClient | None = None
+
+    async def _connected(self) -> KazooClient:
+        if self._client is None:
+            client = KazooClient(self._hosts, timeout=10.0)
+            try:
+                await asyncio.to_thread(client.start, CONNECT_S)
+            except KazooTimeoutError:
+                await asyncio.to_thread(client.stop)
+                raise Unavailable(f"coordination at {self._hosts} does not answer") from None
+            self._client = client
+        return self._client
+
+    async def take_lock(self, group: str, owner: str) -> None:
+        """One multi removes the lock and its owner's place (CFS Table 3, Test A: the global view is modified)."""
+        client = await self._connected()
+        answers = await asyncio.to_thread(remove_lock, client, f"{ROOT}/groups/{group}", owner)
+        if any(isinstance(answer, Exception) for answer in answers):
+            raise Impossible(f"the lock of {group} was not taken: {owner} has lost it meanwhile")
+
+    async def claim(self, cluster: str) -> None:
+        """Raises CannotStart when another cluster lives in this ensemble."""
+        try:
+            client = await self._connected()
+        except Unavailable as error:
+            raise CannotStart(error.message) from None
+        await asyncio.to_thread(client.ensure_path, ROOT)
+        found, _ = await asyncio.to_thread(client.get, ROOT)
+        if found and found != cluster.encode():
+            raise CannotStart(f"{self._hosts} already holds the cluster {found.decode(errors='replace')[:40]}; use its --data or another ensemble")
+        await asyncio.to_thread(client.set, ROOT, cluster.encode())
+
+    async def watch(self, groups: list[GroupConfig], on_node: OnNode) -> None:
+        """`on_node(path, octets or None, owning session)` is called in the event loop for each change that is seen."""
+        loop = asyncio.get_running_loop()
+        client = await self._connected()
+
+        def told(path: str, octets: bytes | None, owner: int) -> None:
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(on_node, path, octets, owner)
+
+        for group in groups:
+            await asyncio.to_thread(watch_group, client, f"{ROOT}/groups/{group.name}", told)
+
+    async def close(self) -> None:
+        if self._client is not None:
+            client, self._client = self._client, None
+            with contextlib.suppress(KazooException, KazooTimeoutError):
+                await asyncio.to_thread(client.stop)
+                await asyncio.to_thread(client.close)
+
+
+def remove_lock(client: KazooClient, base: str, owner: str) -> list[Any]:
+    transaction = client.transaction()
+    transaction.delete(f"{base}/lock")
+    with contextlib.suppress(NoNodeError):
+        if client.exists(f"{base}/view/{owner}") is not None:
+            transaction.delete(f"{base}/view/{owner}")
+    return list(transaction.commit())
+
+
+def watch_group(client: KazooClient, base: str, told: OnNode) -> None:
+    watched: set[str] = set()
+
+    def watch_node(path: str) -> None:
+        @client.DataWatch(path)  # type: ignore[untyped-decorator]
+        def changed(octets: bytes | None, stat: Any) -> None:
+            told(path, octets, stat.ephemeralOwner if stat is not None else 0)
+
+    for node in ("lock", "epoch", "configuration"):
+        watch_node(f"{base}/{node}")
+    client.ensure_path(f"{base}/view")
+
+    @client.ChildrenWatch(f"{base}/view")  # type: ignore[untyped-decorator]
+    def places(names: list[str]) -> None:
+        for name in sorted(set(names) - watched):
+            watched.add(name)
+            watch_node(f"{base}/view/{name}")

@@ -1,0 +1,62 @@
+"""`/metrics` for Prometheus: a few numbers, read from the picture when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fastapi import APIRouter
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+from starlette.responses import Response
+
+from backend.depends import TheLab
+from backend.lab import Lab
+
+router = APIRouter()
+ROLES = ("active", "standby", "junior", "down")
+
+
+class LabCollector(Collector):
+    def __init__(self, lab: Lab):
+        self._lab = lab
+
+    def collect(self) -> Iterator[Metric]:
+        picture = self._lab.fabric.picture
+        role = GaugeMetricFamily("cloverlab_server_role", "1 for the server's place in the global view", labels=["server", "group", "role"])
+        sn = GaugeMetricFamily("cloverlab_server_sn", "Last durable journal group", labels=["server", "group"])
+        up = GaugeMetricFamily("cloverlab_server_up", "1 while the process runs", labels=["server", "group"])
+        for server in picture.servers.values():
+            for each in ROLES:
+                role.add_metric([server.name, server.group, each], float(server.role == each))
+            sn.add_metric([server.name, server.group], server.sn)
+            up.add_metric([server.name, server.group], float(self._lab.fabric.state_of(server.name) == "running"))
+        yield from (role, sn, up)
+        yield from self._groups()
+        yield from self._calls()
+
+    def _groups(self) -> Iterator[Metric]:
+        epoch = GaugeMetricFamily("cloverlab_group_epoch", "Epoch of the group", labels=["group"])
+        commit = GaugeMetricFamily("cloverlab_group_commit_sn", "Last committed journal group", labels=["group"])
+        for group in self._lab.fabric.picture.groups.values():
+            epoch.add_metric([group.name], group.epoch)
+            commit.add_metric([group.name], group.commit_sn)
+        yield from (epoch, commit)
+
+    def _calls(self) -> Iterator[Metric]:
+        buckets = self._lab.buckets
+        calls = CounterMetricFamily("cloverlab_calls", "Calls of the workload", labels=["outcome"])
+        calls.add_metric(["ok"], buckets.ok_total)
+        calls.add_metric(["failed"], buckets.failed_total)
+        yield calls
+        broken = GaugeMetricFamily("cloverlab_invariant_broken", "1 when an invariant failed", labels=["invariant"])
+        for lamp in self._lab.checks.lamps():
+            broken.add_metric([lamp["invariant"]], float(lamp["state"] == "red"))
+        yield broken
+
+
+@router.get("/metrics", include_in_schema=False)
+async def metrics(lab: TheLab) -> Response:
+    registry = CollectorRegistry()
+    registry.register(LabCollector(lab))
+    return Response(generate_latest(registry), media_type="text/plain; version=0.0.4")

@@ -1,0 +1,112 @@
+"""`./cloverlab up`: the control plane and its cluster from the first moment to Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import signal
+import socket
+from collections.abc import Iterator
+
+import uvicorn
+import uvloop
+from rich.console import Console
+
+from backend.app import create_app
+from backend.clusters.service import cluster
+from backend.errors import WRONG_INPUT_EXIT, CannotStart, LabError, reason_of
+from backend.fabrics.processes import wait_until
+from backend.lab import Lab
+from backend.settings import Settings
+from backend.status import table
+
+GREEN_TIMEOUT_S = 60.0
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+console = Console(stderr=True, highlight=False)
+
+
+class Server(uvicorn.Server):
+    """Signals are handled here, not by uvicorn."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def run_up(settings: Settings) -> int:
+    """Returns the exit code: 0 after Ctrl-C, 2 with one line when it cannot start."""
+    try:
+        return uvloop.run(up(settings))
+    except LabError as error:
+        console.print(f"cloverlab up: {error.message}", markup=False, soft_wrap=True)
+        return WRONG_INPUT_EXIT
+
+
+async def up(settings: Settings) -> int:
+    listener = listen(settings.port)
+    with listener:
+        lab = await Lab.open(settings)
+        ending = asyncio.Event()
+        for number in SIGNALS:
+            asyncio.get_running_loop().add_signal_handler(number, ending.set)
+        web = Server(web_config(lab))
+        serving = asyncio.create_task(web.serve(sockets=[listener]))
+        try:
+            return await live(lab, settings, ending)
+        finally:
+            web.should_exit = True
+            await lab.stop()
+            await asyncio.wait_for(asyncio.gather(serving, return_exceptions=True), 5)
+
+
+async def live(lab: Lab, settings: Settings, ending: asyncio.Event) -> int:
+    """From the start of the cluster to the wish to end it."""
+    told = asyncio.create_task(ending.wait())
+    starting = asyncio.create_task(start(lab, settings))
+    await asyncio.wait((told, starting), return_when=asyncio.FIRST_COMPLETED)
+    if starting.done():
+        await starting
+    else:
+        starting.cancel()
+        await asyncio.gather(starting, return_exceptions=True)
+    await told
+    console.print("Stopping …")
+    return 0
+
+
+async def start(lab: Lab, settings: Settings) -> None:
+    url = f"http://127.0.0.1:{settings.port}/"
+    console.print(f"Starting {lab.home.name} in {lab.home.path} …", markup=False, soft_wrap=True)
+    await lab.start()
+    if not await wait_until(lab.fabric.settled, GREEN_TIMEOUT_S):
+        lab.trouble = f"not every server has its place after {GREEN_TIMEOUT_S:.0f} s"
+        console.print(f"{lab.trouble}; see ./cloverlab status and {lab.home.path / 'logs'}", markup=False, soft_wrap=True)
+    print(f"{url}", flush=True)
+    print(table(cluster(lab)), flush=True)
+    if lab.start_s is not None:
+        console.print(f"Green after {lab.start_s:.1f} s. Ctrl-C stops all of it.")
+
+
+def listen(port: int) -> socket.socket:
+    """The one fixed port, on this machine's own interface alone. Raises CannotStart."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            raise CannotStart(f"port {port} is taken; give another with --port") from None
+        raise CannotStart(f"cannot listen on port {port}: {reason_of(error)}") from None
+    return listener
+
+
+def web_config(lab: Lab) -> uvicorn.Config:
+    return uvicorn.Config(
+        create_app(lab), lifespan="off", log_level="warning", access_log=False, ws="websockets-sansio", ws_max_size=64 * 1024,
+        timeout_graceful_shutdown=1, h11_max_incomplete_event_size=64 * 1024, server_header=False,
+    )  # fmt: skip
+
+
