@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-import click
 import typer
 
 from backend.errors import WRONG_INPUT_EXIT, LabError, Malformed
@@ -21,6 +20,7 @@ app = typer.Typer(
     help="Metadata server clusters that fail over: run, watched and broken from a browser.",
 )  # fmt: skip
 Port = Annotated[int | None, typer.Option("--port", min=1, max=65535, help="Where the control plane listens (8080).")]
+UsageError: Any = typer.BadParameter.__mro__[1]
 ANY = {"ignore_unknown_options": True, "allow_extra_args": True}
 PHRASE = re.compile(r"(?:(?:a|last) )?(?:active|standbys|standby|junior|down)(?: \d+)? of \S+|\S+")
 
@@ -221,9 +221,9 @@ def entry(arguments: list[str] | None = None) -> int:
         return code if isinstance(code, int) else 0
     except LabError as error:
         complain(error.message)
-    except click.UsageError as error:
+    except UsageError as error:
         complain(f"{error.format_message()} (see --help)")
-    except (click.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         return 130
     except BrokenPipeError:
         return 0

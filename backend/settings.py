@@ -9,7 +9,7 @@ import msgspec
 DEFAULT_PORT = 8080
 DEFAULT_STANDBYS = 3
 DEFAULT_PROTOCOL = "mams"
-REPOSITORY = Path(__file__).resolve().parent.parent
+REPOSITORY = Path(__file__).absolute().parent.parent
 PAGE = REPOSITORY / "frontend" / "dist"
 
 

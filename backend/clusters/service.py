@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from backend.clusters import views
 from backend.fabrics import launch
-from backend.lab import Lab
 from nodes.real.clock import monotonic_ns
+
+if TYPE_CHECKING:
+    from backend.lab import Lab
 
 CLOCK = "monotonic ns of this machine"
 

@@ -47,7 +47,7 @@ async def picture(lab: Lab, run: int, at_ns: int | None) -> Picture:
     if row.live and (at_ns is None or at_ns >= lab.fabric.picture.at_ns):
         return lab.fabric.picture
     await lab.store.flush()
-    return await queries.picture_at(lab.store.reader, row, at_ns if at_ns is not None else (1 << 62))
+    return await queries.picture_at(lab.store.reader, row, queries.LATEST_NS if at_ns is None else at_ns)
 
 
 async def read_timeline(lab: Lab, run: int, from_ns: int | None, to_ns: int | None, buckets: int) -> dict[str, Any]:

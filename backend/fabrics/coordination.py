@@ -85,7 +85,9 @@ class EmbeddedEnsemble:
             await asyncio.sleep(AGAIN_S)
 
     def _on_line(self, line: dict[str, Any]) -> None:
-        raise NotImplementedError
+        octets = line["data"].encode() if line.get("data") is not None else None
+        for event in self.observer.changed(line["path"], octets, line.get("session", 0)):
+            self._tell(launch.COORDINATION, event)
 
     async def take_lock(self, group: str, owner: str) -> None:
         if self._client is None:

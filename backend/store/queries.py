@@ -15,6 +15,8 @@ from backend.store.latencies import Latencies
 from nodes.trace.events import Stamped
 
 COLUMNS = "server, boot, number, at_ns, cause, body"
+LATEST_NS = 1 << 62
+"""A moment later than any event: the end of the run."""
 SKEW_NS = 2_000_000_000
 """Events are stored as they arrive; one that is told late (its server was paused) may lie this far behind its neighbours."""
 
@@ -83,7 +85,8 @@ async def picture_at(reader: aiosqlite.Connection, run: RunRow, at_ns: int) -> P
                 break
             if row[4] <= at_ns:
                 picture.apply(stamped_of(row[1:]), row[0])
-    picture.at_ns = at_ns
+    if at_ns < LATEST_NS:
+        picture.at_ns = at_ns
     return picture
 
 

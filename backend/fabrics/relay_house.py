@@ -1,0 +1,56 @@
+"""The control plane's side of the relay process."""
+
+from __future__ import annotations
+
+import contextlib
+
+from backend.errors import Unavailable
+from backend.fabrics import launch
+from backend.fabrics.children import Child, Children
+from backend.fabrics.home import Home
+from backend.fabrics.links import LinkFault, relay_rules
+from backend.fabrics.sockets import ask
+
+
+class RelayHouse:
+    """Knows the relays' ports and tells them their rules."""
+
+    def __init__(self, home: Home, children: Children):
+        self._home = home
+        self._children = children
+        self._socket = home.socket_of(launch.RELAYS)
+        self._targets: list[str] = []
+
+    async def start(self, leftovers: dict[str, Child], servers: list[str], targets: list[str]) -> None:
+        self._targets = targets
+        leftover = leftovers.get(launch.RELAYS)
+        if leftover is not None:
+            with contextlib.suppress(Unavailable):
+                await ask(self._socket, {"do": "status"})
+                self._children.adopt(leftover)
+        if launch.RELAYS not in self._children.by_name:
+            leftover = None
+            await self._children.spawn(launch.RELAYS, "relays", "backend.fabrics.relays", "--control", str(self._socket))
+        for name in servers:
+            await self.add(name, in_use=leftover is not None)
+            await self.apply([], name)
+
+    async def add(self, name: str, in_use: bool = False) -> None:
+        ports = [self._home.port_of(self._name(name, place), in_use) for place in range(len(self._targets))]
+        await ask(self._socket, {"do": "add", "name": name, "ports": ports, "targets": self._targets})
+
+    def address_of(self, name: str) -> str:
+        """The hosts by which the server reaches coordination."""
+        ports = [self._home.file.ports[self._name(name, place)] for place in range(len(self._targets))]
+        return ",".join(launch.address(port) for port in ports)
+
+    async def apply(self, links: list[LinkFault], name: str) -> None:
+        rules = relay_rules(links, name)
+        told = {
+            "cut_to": rules["to"].drop, "cut_from": rules["from"].drop,
+            "delay_ms": max(rules["to"].delay_ms, rules["from"].delay_ms), "loss": max(rules["to"].loss, rules["from"].loss),
+        }  # fmt: skip
+        await ask(self._socket, {"do": "rules", "name": name, "rules": told})
+
+    def _name(self, server: str, place: int) -> str:
+        return f"relay-{server}" if place == 0 else f"relay-{server}-{place}"
