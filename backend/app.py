@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from nodes.errors import FsError
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 
@@ -19,7 +20,6 @@ from backend.faults.router import router as faults
 from backend.fs.router import router as fs
 from backend.gate import Gate
 from backend.lab import Lab
-from nodes.errors import FsError
 
 ERRORS = {status: {"model": ErrorLine} for status in (403, 404, 409, 413, 422, 503)}
 
@@ -59,7 +59,7 @@ async def fs_error(request: Request, error: Exception) -> Response:
 async def malformed(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
+    where = ".".join(str(part) for part in first["loc"][1:])
     return line(f"{where or 'body'}: {first['msg']}", 422)
 
 
@@ -81,9 +81,13 @@ def serve_page(app: FastAPI, page: Path) -> None:
         file = (root / path).resolve() if "\0" not in path else root
         if file.is_file() and file.is_relative_to(root):
             forever = path.startswith("assets/")
-            return FileResponse(file, headers={"Cache-Control": "max-age=31536000, immutable" if forever else "no-cache"})
+            return FileResponse(
+                file, headers={"Cache-Control": "max-age=31536000, immutable" if forever else "no-cache"}
+            )
         if "." in path.rpartition("/")[2]:
             raise HTTPException(404)
         if (root / "index.html").is_file():
             return FileResponse(root / "index.html", headers={"Cache-Control": "no-cache"})
-        return PlainTextResponse("The page is not built; ./cloverlab up builds it. The API is at /api/cluster.\n")
+        return PlainTextResponse(
+            "The page is not built; ./cloverlab up builds it. The API is at /api/cluster.\n"
+        )

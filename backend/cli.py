@@ -19,7 +19,9 @@ app = typer.Typer(
     name="cloverlab", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
     help="Metadata server clusters that fail over: run, watched and broken from a browser.",
 )  # fmt: skip
-Port = Annotated[int | None, typer.Option("--port", min=1, max=65535, help="Where the control plane listens (8080).")]
+Port = Annotated[
+    int | None, typer.Option("--port", min=1, max=65535, help="Where the control plane listens (8080).")
+]
 UsageError: Any = typer.BadParameter.__mro__[1]
 ANY = {"ignore_unknown_options": True, "allow_extra_args": True}
 PHRASE = re.compile(r"(?:(?:a|last) )?(?:active|standbys|standby|junior|down)(?: \d+)? of \S+|\S+")
@@ -40,7 +42,9 @@ def up(
     port: Port = None,
     protocol: Annotated[str | None, typer.Option(help="The family of protocols: mams.")] = None,
     standbys: Annotated[int | None, typer.Option(min=1, max=9, help="Servers beside the active (3).")] = None,
-    zookeeper: Annotated[str | None, typer.Option(help="host:port,… of a real ensemble instead of the embedded server.")] = None,
+    zookeeper: Annotated[
+        str | None, typer.Option(help="host:port,… of a real ensemble instead of the embedded server.")
+    ] = None,
     data: Annotated[Path | None, typer.Option(help="The data directory (~/.local/share/cloverlab).")] = None,
 ) -> None:
     """Start the control plane, the page and a cluster of real processes; Ctrl-C stops all of it."""
@@ -69,7 +73,12 @@ def status(
 @app.command(context_settings=ANY)
 def fault(
     context: typer.Context,
-    verb: Annotated[str, typer.Argument(help="crash, restart, stop, pause, resume, cut, heal, heal_all, delay, lose, take_lock, …")],
+    verb: Annotated[
+        str,
+        typer.Argument(
+            help="crash, restart, stop, pause, resume, cut, heal, heal_all, delay, lose, take_lock, …"
+        ),
+    ],
     port: Port = None,
 ) -> None:
     """Do a fault: VERB TARGET… [--option value]. Targets are names or words such as 'active of g1'."""
@@ -77,7 +86,10 @@ def fault(
 
     targets, options = split_arguments(context.args)
     answer = remote.ask(
-        port_of(context, port), "POST", "/api/faults", {"verb": verb.replace("-", "_"), "targets": targets, "options": options}
+        port_of(context, port),
+        "POST",
+        "/api/faults",
+        {"verb": verb.replace("-", "_"), "targets": targets, "options": options},
     )
     print(json.dumps({key: value for key, value in answer.items() if value is not None}))
 
@@ -121,7 +133,9 @@ def fs_main(context: typer.Context, port: Port = None) -> None:
 def call(context: typer.Context, port: int | None, do: str, path: str, **options: Any) -> Any:
     from backend import remote
 
-    return remote.ask(port_of(context, port), "POST", "/api/fs", {"do": do, "path": path, **options})["result"]
+    return remote.ask(port_of(context, port), "POST", "/api/fs", {"do": do, "path": path, **options})[
+        "result"
+    ]
 
 
 @fs_app.command()
@@ -138,7 +152,12 @@ def ls(context: typer.Context, path: str, port: Port = None) -> None:
 
 
 @fs_app.command()
-def mkdir(context: typer.Context, path: str, parents: Annotated[bool, typer.Option("--parents", "-p")] = False, port: Port = None) -> None:
+def mkdir(
+    context: typer.Context,
+    path: str,
+    parents: Annotated[bool, typer.Option("--parents", "-p")] = False,
+    port: Port = None,
+) -> None:
     """Make a directory."""
     call(context, port, "mkdir", path, parents=parents)
 
@@ -156,7 +175,12 @@ def mv(context: typer.Context, path: str, to: str, overwrite: bool = False, port
 
 
 @fs_app.command()
-def rm(context: typer.Context, path: str, recursive: Annotated[bool, typer.Option("--recursive", "-r")] = False, port: Port = None) -> None:
+def rm(
+    context: typer.Context,
+    path: str,
+    recursive: Annotated[bool, typer.Option("--recursive", "-r")] = False,
+    port: Port = None,
+) -> None:
     """Remove a file, or a directory."""
     call(context, port, "rm", path, recursive=recursive)
 
@@ -181,7 +205,9 @@ def run(
     on: Annotated[str, typer.Option(help="simulated or processes")] = "simulated",
     seed: Annotated[int, typer.Option(min=0)] = 1,
     report: Annotated[Path | None, typer.Option(help="FILE.json or FILE.html")] = None,
-    scale: Annotated[float, typer.Option(min=0.01, max=10, help="Multiplies every time of the file on processes.")] = 1.0,
+    scale: Annotated[
+        float, typer.Option(min=0.01, max=10, help="Multiplies every time of the file on processes.")
+    ] = 1.0,
 ) -> None:
     """Run a scenario."""
     if on not in ("simulated", "processes"):

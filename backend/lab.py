@@ -6,6 +6,7 @@ import asyncio
 import time
 
 import msgspec
+from nodes.real.clock import monotonic_ns
 
 from backend.errors import LabError
 from backend.events.failovers import Failover, Failovers
@@ -17,7 +18,6 @@ from backend.fabrics.processes import GENTLE, ProcessFabric
 from backend.settings import Settings
 from backend.store.buckets import Buckets
 from backend.store.store import Store
-from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Called, Stamped
 
 PICTURE_EVERY_NS = 10_000_000_000

@@ -23,21 +23,31 @@ class LabCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         picture = self._lab.fabric.picture
-        role = GaugeMetricFamily("cloverlab_server_role", "1 for the server's place in the global view", labels=["server", "group", "role"])
-        sn = GaugeMetricFamily("cloverlab_server_sn", "Last durable journal group", labels=["server", "group"])
+        role = GaugeMetricFamily(
+            "cloverlab_server_role",
+            "1 for the server's place in the global view",
+            labels=["server", "group", "role"],
+        )
+        sn = GaugeMetricFamily(
+            "cloverlab_server_sn", "Last durable journal group", labels=["server", "group"]
+        )
         up = GaugeMetricFamily("cloverlab_server_up", "1 while the process runs", labels=["server", "group"])
         for server in picture.servers.values():
             for each in ROLES:
                 role.add_metric([server.name, server.group, each], float(server.role == each))
             sn.add_metric([server.name, server.group], server.sn)
-            up.add_metric([server.name, server.group], float(self._lab.fabric.state_of(server.name) == "running"))
+            up.add_metric(
+                [server.name, server.group], float(self._lab.fabric.state_of(server.name) == "running")
+            )
         yield from (role, sn, up)
         yield from self._groups()
         yield from self._calls()
 
     def _groups(self) -> Iterator[Metric]:
         epoch = GaugeMetricFamily("cloverlab_group_epoch", "Epoch of the group", labels=["group"])
-        commit = GaugeMetricFamily("cloverlab_group_commit_sn", "Last committed journal group", labels=["group"])
+        commit = GaugeMetricFamily(
+            "cloverlab_group_commit_sn", "Last committed journal group", labels=["group"]
+        )
         for group in self._lab.fabric.picture.groups.values():
             epoch.add_metric([group.name], group.epoch)
             commit.add_metric([group.name], group.commit_sn)
@@ -49,7 +59,9 @@ class LabCollector(Collector):
         calls.add_metric(["ok"], buckets.ok_total)
         calls.add_metric(["failed"], buckets.failed_total)
         yield calls
-        broken = GaugeMetricFamily("cloverlab_invariant_broken", "1 when an invariant failed", labels=["invariant"])
+        broken = GaugeMetricFamily(
+            "cloverlab_invariant_broken", "1 when an invariant failed", labels=["invariant"]
+        )
         for lamp in self._lab.checks.lamps():
             broken.add_metric([lamp["invariant"]], float(lamp["state"] == "red"))
         yield broken

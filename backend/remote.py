@@ -21,13 +21,19 @@ def ask(port: int, method: str, path: str, body: dict[str, Any] | None = None) -
         response = connection.getresponse()
         answer = msgspec.json.decode(response.read())
     except ConnectionRefusedError:
-        raise Unavailable(f"no control plane at port {port}: start one with ./cloverlab up, or give its --port") from None
+        raise Unavailable(
+            f"no control plane at port {port}: start one with ./cloverlab up, or give its --port"
+        ) from None
     except TimeoutError:
-        raise Unavailable(f"the control plane at port {port} did not answer within {TIMEOUT_S:.0f} s") from None
+        raise Unavailable(
+            f"the control plane at port {port} did not answer within {TIMEOUT_S:.0f} s"
+        ) from None
     except (OSError, http.client.HTTPException, ValueError):
         raise Unavailable(f"what listens at port {port} is no control plane of Cloverlab") from None
     finally:
         connection.close()
     if response.status >= 400:
-        raise LabError(answer.get("error", f"refused with {response.status}") if isinstance(answer, dict) else "refused")
+        raise LabError(
+            answer.get("error", f"refused with {response.status}") if isinstance(answer, dict) else "refused"
+        )
     return answer

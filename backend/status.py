@@ -12,15 +12,33 @@ SERVER_KEYS = ("name", "group", "role", "process", "epoch", "sn", "pid", "addres
 def short(cluster: dict[str, Any]) -> dict[str, Any]:
     """What design.md promises of `status --json`."""
     servers = [{key: server[key] for key in SERVER_KEYS} for server in cluster["servers"]]
-    return {"cluster": cluster["cluster"], "protocol": cluster["protocol"], "servers": servers, "data_nodes": cluster["data_nodes"]}
+    return {
+        "cluster": cluster["cluster"],
+        "protocol": cluster["protocol"],
+        "servers": servers,
+        "data_nodes": cluster["data_nodes"],
+    }
 
 
 def table(cluster: dict[str, Any]) -> str:
     rows: list[Sequence[object]] = [("", "server", "role", "process", "epoch", "sn", "pid", "address")]
     for s in cluster["servers"]:
-        rows.append((LETTERS[s["role"]], s["name"], s["role"], s["process"], s["epoch"], s["sn"], s["pid"] or "-", s["address"] or "-"))
+        rows.append(
+            (
+                LETTERS[s["role"]],
+                s["name"],
+                s["role"],
+                s["process"],
+                s["epoch"],
+                s["sn"],
+                s["pid"] or "-",
+                s["address"] or "-",
+            )
+        )
     service = cluster["coordination"]
-    rows.append(("", "coordination", "", service["process"], "", "", service["pid"] or "-", service["address"]))
+    rows.append(
+        ("", "coordination", "", service["process"], "", "", service["pid"] or "-", service["address"])
+    )
     for client in cluster["clients"]:
         rate = "paused" if client["paused"] else f"{client['rate_per_s']:g}/s"
         rows.append(("", client["name"], rate, client["process"], "", "", client["pid"] or "-", ""))
@@ -29,4 +47,7 @@ def table(cluster: dict[str, Any]) -> str:
 
 def aligned(rows: list[Sequence[object]]) -> str:
     widths = [max(len(str(row[column])) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join("  ".join(str(cell).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    return "\n".join(
+        "  ".join(str(cell).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )

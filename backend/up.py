@@ -81,7 +81,11 @@ async def start(lab: Lab, settings: Settings) -> None:
     await lab.start()
     if not await wait_until(lab.fabric.settled, GREEN_TIMEOUT_S):
         lab.trouble = f"not every server has its place after {GREEN_TIMEOUT_S:.0f} s"
-        console.print(f"{lab.trouble}; see ./cloverlab status and {lab.home.path / 'logs'}", markup=False, soft_wrap=True)
+        console.print(
+            f"{lab.trouble}; see ./cloverlab status and {lab.home.path / 'logs'}",
+            markup=False,
+            soft_wrap=True,
+        )
     print(f"{url}", flush=True)
     print(table(cluster(lab)), flush=True)
     if lab.start_s is not None:
@@ -108,5 +112,3 @@ def web_config(lab: Lab) -> uvicorn.Config:
         create_app(lab), lifespan="off", log_level="warning", access_log=False, ws="websockets-sansio", ws_max_size=64 * 1024,
         timeout_graceful_shutdown=1, h11_max_incomplete_event_size=64 * 1024, server_header=False,
     )  # fmt: skip
-
-

@@ -34,7 +34,9 @@ class Group(BaseModel):
 class Server(BaseModel):
     name: str
     group: str
-    role: Literal["active", "standby", "junior", "down"] = Field(description="Its place in the global view; down has none.")
+    role: Literal["active", "standby", "junior", "down"] = Field(
+        description="Its place in the global view; down has none."
+    )
     believes: str = Field(description="What it says of itself: active, standby, junior, elected or none.")
     process: ProcessState
     epoch: int

@@ -182,7 +182,9 @@ def fault_injected(picture: Picture, stamped: e.Stamped, event: e.FaultInjected)
         if server is not None:
             strike(server, event, stamped.at_ns)
     if event.verb not in INSTANT:
-        picture.faults[event.fault] = FaultState(event.fault, event.verb, list(event.targets), event.options, stamped.at_ns)
+        picture.faults[event.fault] = FaultState(
+            event.fault, event.verb, list(event.targets), event.options, stamped.at_ns
+        )
 
 
 def strike(server: ServerState, event: e.FaultInjected, at_ns: int) -> None:

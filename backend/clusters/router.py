@@ -29,7 +29,9 @@ async def change_workload(change: WorkloadChange, lab: TheLab) -> dict[str, Any]
     if change.clients is not None and change.clients != fabric.workload.clients:
         rate = fabric.throttle["rate_per_s"] if change.rate_per_s is None else change.rate_per_s
         async with lab.fault_lock:
-            await fabric.replace_client(msgspec.structs.replace(fabric.workload, clients=change.clients, rate_per_s=rate))
+            await fabric.replace_client(
+                msgspec.structs.replace(fabric.workload, clients=change.clients, rate_per_s=rate)
+            )
     if change.rate_per_s is not None or change.paused is not None:
         await fabric.set_throttle(change.rate_per_s, change.paused)
     lab.hub.processes_changed()

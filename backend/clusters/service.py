@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from nodes.real.clock import monotonic_ns
 
 from backend.clusters import views
 from backend.fabrics import launch
-from nodes.real.clock import monotonic_ns
 
 if TYPE_CHECKING:
     from backend.lab import Lab
@@ -81,14 +81,17 @@ def coordination(lab: Lab) -> dict[str, Any]:
 
 def links(lab: Lab) -> list[dict[str, Any]]:
     return [
-        {"a": link.a, "b": link.b, "direction": link.direction, "rule": link.words()} for link in lab.fabric.ledger.links()
+        {"a": link.a, "b": link.b, "direction": link.direction, "rule": link.words()}
+        for link in lab.fabric.ledger.links()
     ]
 
 
 def processes(lab: Lab) -> dict[str, Any]:
     """Who runs: pushed to the page on every change."""
     return {
-        "servers": [{"name": row["name"], "process": row["process"], "pid": row["pid"]} for row in servers(lab)],
+        "servers": [
+            {"name": row["name"], "process": row["process"], "pid": row["pid"]} for row in servers(lab)
+        ],
         "clients": clients(lab),
         "coordination": coordination(lab),
         "links": links(lab),

@@ -109,7 +109,7 @@ class Failovers:
 
     def _faulted(self, stamped: e.Stamped, event: e.FaultInjected) -> None:
         for watch in self._groups.values():
-            if event.verb not in NOT_OURS and watch.active in event.targets or watch.group in event.targets:
+            if (event.verb not in NOT_OURS and watch.active in event.targets) or watch.group in event.targets:
                 watch.faulted(stamped.at_ns)
 
     def _session_ended(self, stamped: e.Stamped, event: e.SessionEnded) -> None:

@@ -9,13 +9,13 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from nodes.real.clock import monotonic_ns
 
 from backend.clusters import service, views
 from backend.errors import Unavailable
 from backend.events.messages import MessageLines
 from backend.fabrics.sockets import ask
 from backend.store.encoding import OF_ONE_GROUP, named
-from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Stamped
 
 if TYPE_CHECKING:
@@ -154,7 +154,10 @@ class Hub:
             ok, failed = buckets.ok_total - self._told[0], buckets.failed_total - self._told[1]
             self._told = (buckets.ok_total, buckets.failed_total)
             told = {"ok": ok, "failed": failed, "span_ms": int(RATE_S * 1000)}
-            quantiles = {"p50_ms": recent.latencies.quantile_ms(0.5), "p99_ms": recent.latencies.quantile_ms(0.99)}
+            quantiles = {
+                "p50_ms": recent.latencies.quantile_ms(0.5),
+                "p99_ms": recent.latencies.quantile_ms(0.99),
+            }
             self._tell({"type": "rate", "at_ns": now_ns, **told, **quantiles})
 
     async def _message_lines(self) -> None:
@@ -164,7 +167,11 @@ class Hub:
             await asyncio.sleep(MESSAGES_S)
             wanted = any(page.messages for page in self._pages)
             if wanted or on:
-                names = [name for name, state in self._lab.fabric.states().items() if state == "running" and name != "coordination"]
+                names = [
+                    name
+                    for name, state in self._lab.fabric.states().items()
+                    if state == "running" and name != "coordination"
+                ]
                 await asyncio.gather(*(self._take_messages(name, wanted) for name in names))
             on = wanted
             told = self._lines.take()

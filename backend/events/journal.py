@@ -61,9 +61,11 @@ class Columns:
                 made.append((sn, sn, epoch, state))
         return made
 
-    def state(self, held: dict[int, tuple[int, int]], sn: int, applied_sn: int, commit_sn: int) -> tuple[int, str]:
+    def state(
+        self, held: dict[int, tuple[int, int]], sn: int, applied_sn: int, commit_sn: int
+    ) -> tuple[int, str]:
         if sn not in held:
-            return self.committed.get(sn, (0, 0))[0], "a" if sn <= applied_sn else "x"
+            return 0, "a" if sn <= applied_sn else "x"
         epoch, crc = held[sn]
         agreed = self.committed.get(sn)
         if agreed is not None and crc != -1 and agreed != (epoch, crc) and agreed[1] != crc:
@@ -86,7 +88,10 @@ async def journal(reader: aiosqlite.Connection, picture: Picture, from_sn: int, 
         "first_sn": 1 if last_sn else 0,
         "last_sn": last_sn,
         "servers": [
-            {"name": server.name, "cells": columns.cells(server.name, server.applied_sn, commit.get(server.group, 0))}
+            {
+                "name": server.name,
+                "cells": columns.cells(server.name, server.applied_sn, commit.get(server.group, 0)),
+            }
             for server in picture.servers.values()
         ],
     }

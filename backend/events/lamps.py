@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nodes.config import ClusterConfig
 from nodes.invariants import registry
+
+from nodes.config import ClusterConfig
 from nodes.trace.events import CheckFailed, Stamped
 
 

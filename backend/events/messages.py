@@ -35,7 +35,9 @@ class MessageLines:
 
     def take(self) -> dict[str, Any]:
         """The frame for the page."""
-        lines = [[sender, to, kind, at_ns, count] for (sender, to, kind), (at_ns, count) in self._lines.items()]
+        lines = [
+            [sender, to, kind, at_ns, count] for (sender, to, kind), (at_ns, count) in self._lines.items()
+        ]
         told = {"type": "messages", "list": lines, "dropped": self._dropped}
         self._lines, self._dropped = {}, 0
         return told

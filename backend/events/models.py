@@ -102,4 +102,6 @@ class Journals(BaseModel):
 class JournalRecord(BaseModel):
     server: str
     sn: int
-    group: Any = Field(description="The journal group with its records, as the server reads it from its disk.")
+    group: Any = Field(
+        description="The journal group with its records, as the server reads it from its disk."
+    )

@@ -63,7 +63,9 @@ async def read_timeline(
 
 
 @router.get("/runs/{run}/journal", response_model=Journals)
-async def read_journal(run: RunNumber, lab: TheLab, from_sn: Number, to_sn: Number, at_ns: Number | None = None) -> Response:
+async def read_journal(
+    run: RunNumber, lab: TheLab, from_sn: Number, to_sn: Number, at_ns: Number | None = None
+) -> Response:
     return as_json(await service.read_journal(lab, run, from_sn, to_sn, at_ns))
 
 

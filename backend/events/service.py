@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from nodes.real.clock import monotonic_ns
+
 from backend.clusters.picture import Picture
 from backend.errors import Malformed, NotThere, Unavailable
 from backend.events.journal import journal
@@ -14,7 +16,6 @@ from backend.lab import Lab
 from backend.store import queries
 from backend.store.encoding import KINDS
 from backend.store.queries import RunRow
-from nodes.real.clock import monotonic_ns
 
 COLUMNS_MOST = 2_000
 LAST_SEQ = (1 << 62) - 1
@@ -24,14 +25,18 @@ async def run_of(lab: Lab, run: int) -> RunRow:
     return await queries.run_named(lab.store.reader, run, lab.store.run, lab.store.seq)
 
 
-async def events(lab: Lab, run: int, after: int, before: int | None, limit: int, kinds: str, servers: str) -> dict[str, Any]:
+async def events(
+    lab: Lab, run: int, after: int, before: int | None, limit: int, kinds: str, servers: str
+) -> dict[str, Any]:
     row = await run_of(lab, run)
     wanted = words(kinds)
     for kind in wanted:
         if kind not in KINDS:
             raise Malformed(f"no event is called {kind[:40]!r}; there are {', '.join(sorted(KINDS))}")
     await lab.store.flush()
-    found = await queries.events(lab.store.reader, row.run, after, before or LAST_SEQ, limit, wanted, words(servers))
+    found = await queries.events(
+        lab.store.reader, row.run, after, before or LAST_SEQ, limit, wanted, words(servers)
+    )
     left_out = 0
     if found and not wanted and not servers:
         left_out = found[-1][0] - max(after, row.first_seq - 1) - len(found)
@@ -50,11 +55,17 @@ async def picture(lab: Lab, run: int, at_ns: int | None) -> Picture:
     return await queries.picture_at(lab.store.reader, row, queries.LATEST_NS if at_ns is None else at_ns)
 
 
-async def read_timeline(lab: Lab, run: int, from_ns: int | None, to_ns: int | None, buckets: int) -> dict[str, Any]:
+async def read_timeline(
+    lab: Lab, run: int, from_ns: int | None, to_ns: int | None, buckets: int
+) -> dict[str, Any]:
     row = await run_of(lab, run)
     await lab.store.flush()
     start = row.started_ns if from_ns is None else from_ns
-    end = (monotonic_ns() if row.live else await queries.last_ns(lab.store.reader, row)) if to_ns is None else to_ns
+    end = (
+        (monotonic_ns() if row.live else await queries.last_ns(lab.store.reader, row))
+        if to_ns is None
+        else to_ns
+    )
     if end <= start:
         raise Malformed("to_ns must be later than from_ns")
     last = await picture(lab, run, None)
@@ -71,7 +82,9 @@ async def read_journal(lab: Lab, run: int, from_sn: int, to_sn: int, at_ns: int 
 async def record(lab: Lab, server: str, sn: int) -> dict[str, Any]:
     """Asked of the server itself, which reads its own journal."""
     if server not in lab.fabric.picture.servers:
-        raise NotThere(f"no server is called {server[:40]!r}; there are {', '.join(lab.fabric.picture.servers)}")
+        raise NotThere(
+            f"no server is called {server[:40]!r}; there are {', '.join(lab.fabric.picture.servers)}"
+        )
     if lab.fabric.state_of(server) != "running":
         raise Unavailable(f"{server} does not run: its journal cannot be read now")
     answer = await ask(lab.home.socket_of(server), {"do": "group", "sn": sn})

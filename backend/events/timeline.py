@@ -22,7 +22,9 @@ def bucket_width(from_ns: int, to_ns: int, buckets: int) -> int:
     return BUCKET_NS * max(1, -(-tenths // buckets))
 
 
-async def calls(reader: aiosqlite.Connection, run: RunRow, from_ns: int, to_ns: int, buckets: int) -> dict[str, Any]:
+async def calls(
+    reader: aiosqlite.Connection, run: RunRow, from_ns: int, to_ns: int, buckets: int
+) -> dict[str, Any]:
     width = bucket_width(from_ns, to_ns, buckets)
     from_ns -= from_ns % width
     count = max(1, -(-(to_ns - from_ns) // width))
@@ -39,7 +41,9 @@ async def calls(reader: aiosqlite.Connection, run: RunRow, from_ns: int, to_ns: 
     }  # fmt: skip
 
 
-def bands(found: list[tuple[int, Stamped]], servers: list[str], from_ns: int, to_ns: int) -> list[dict[str, Any]]:
+def bands(
+    found: list[tuple[int, Stamped]], servers: list[str], from_ns: int, to_ns: int
+) -> list[dict[str, Any]]:
     """For each server the spans of its letter in the global view."""
     changes: dict[str, list[tuple[int, str]]] = {server: [] for server in servers}
     for _, stamped in found:
@@ -74,7 +78,9 @@ def faults(found: list[tuple[int, Stamped]], from_ns: int, to_ns: int) -> list[d
             }  # fmt: skip
         elif isinstance(event, FaultEnded) and event.fault in told:
             told[event.fault]["ended_ns"] = stamped.at_ns
-    return [fault for fault in told.values() if fault["at_ns"] < to_ns and (fault["ended_ns"] or to_ns) >= from_ns]
+    return [
+        fault for fault in told.values() if fault["at_ns"] < to_ns and (fault["ended_ns"] or to_ns) >= from_ns
+    ]
 
 
 async def timeline(

@@ -41,7 +41,9 @@ def began(pid: int) -> str:
             return ""
     except (ProcessLookupError, IndexError):
         return ""
-    told = subprocess.run(["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    told = subprocess.run(
+        ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
     state, _, when = told.stdout.strip().partition(" ")
     return "" if not state or state.startswith("Z") else when.strip()
 
@@ -49,7 +51,9 @@ def began(pid: int) -> str:
 class Child:
     """One process in a session of its own; it outlives the control plane unless it is told to stop."""
 
-    def __init__(self, name: str, role: str, pid: int, start: str, popen: subprocess.Popen[bytes] | None = None):
+    def __init__(
+        self, name: str, role: str, pid: int, start: str, popen: subprocess.Popen[bytes] | None = None
+    ):
         self.name = name
         self.role = role
         self.pid = pid
@@ -164,7 +168,9 @@ async def wait_ready(child: Child, output: Path, errors: Path, mark: int) -> dic
         if not child.running:
             raise Unavailable(f"{child.name} ended while it started: {last_words(errors, mark)}")
         await asyncio.sleep(POLL_S)
-    raise Unavailable(f"{child.name} did not become ready within {READY_TIMEOUT_S:.0f} s: {last_words(errors, mark)}")
+    raise Unavailable(
+        f"{child.name} did not become ready within {READY_TIMEOUT_S:.0f} s: {last_words(errors, mark)}"
+    )
 
 
 def last_words(errors: Path, mark: int) -> str:

@@ -117,7 +117,9 @@ class RealEnsemble:
     async def start(self, leftovers: dict[str, Child]) -> None:
         reachable = await asyncio.gather(*(asyncio.to_thread(answers, host) for host in self.hosts))
         if not any(reachable):
-            raise CannotStart(f"no ZooKeeper answers at {','.join(self.hosts)}; start it or leave --zookeeper out")
+            raise CannotStart(
+                f"no ZooKeeper answers at {','.join(self.hosts)}; start it or leave --zookeeper out"
+            )
         await self._client.claim(self._home.name)
 
     async def observe(self) -> None:
@@ -140,7 +142,9 @@ class RealEnsemble:
         await self._client.take_lock(group, owner)
 
     async def expire(self, server: str, session: int) -> None:
-        raise FaultUnsupported("a real ZooKeeper does not let others expire a session: cut the server from coordination instead")
+        raise FaultUnsupported(
+            "a real ZooKeeper does not let others expire a session: cut the server from coordination instead"
+        )
 
     async def close(self) -> None:
         await self._client.close()

@@ -53,13 +53,23 @@ class Home:
         try:
             path.mkdir(parents=True, exist_ok=True)
             lock = take_lock(path)
-            file = read_cluster_file(path / "cluster.json") or new_cluster(standbys, protocol, zookeeper)
-            check_wishes(path, file, standbys, protocol)
-            file.zookeeper = zookeeper
-            home = cls(path, lock, file, read_token(path / "token"))
-            home.save()
+            try:
+                return cls._opened(path, lock, standbys, protocol, zookeeper)
+            except BaseException:
+                os.close(lock)
+                raise
         except OSError as error:
             raise CannotStart(f"cannot use the data directory {path}: {reason_of(error)}") from None
+
+    @classmethod
+    def _opened(
+        cls, path: Path, lock: int, standbys: int | None, protocol: str | None, zookeeper: str | None
+    ) -> Home:
+        file = read_cluster_file(path / "cluster.json") or new_cluster(standbys, protocol, zookeeper)
+        check_wishes(path, file, standbys, protocol)
+        file.zookeeper = zookeeper
+        home = cls(path, lock, file, read_token(path / "token"))
+        home.save()
         return home
 
     @property
@@ -112,7 +122,9 @@ def take_lock(path: Path) -> int:
     except OSError:
         holder = os.read(lock, 32).decode("ascii", "replace").strip() or "unknown"
         os.close(lock)
-        raise CannotStart(f"{path} is in use by another ./cloverlab up (pid {holder}); stop it or give another --data") from None
+        raise CannotStart(
+            f"{path} is in use by another ./cloverlab up (pid {holder}); stop it or give another --data"
+        ) from None
     os.truncate(lock, 0)
     os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
     return lock
@@ -140,9 +152,13 @@ def read_cluster_file(path: Path) -> ClusterFile | None:
 def check_wishes(path: Path, file: ClusterFile, standbys: int | None, protocol: str | None) -> None:
     have = len(file.cluster.groups[0].members) - 1
     if standbys is not None and standbys != have:
-        raise CannotStart(f"{path} has a cluster of {have} standbys; leave --standbys out or give another --data")
+        raise CannotStart(
+            f"{path} has a cluster of {have} standbys; leave --standbys out or give another --data"
+        )
     if protocol is not None and protocol != file.cluster.protocol:
-        raise CannotStart(f"{path} has a {file.cluster.protocol} cluster; leave --protocol out or give another --data")
+        raise CannotStart(
+            f"{path} has a {file.cluster.protocol} cluster; leave --protocol out or give another --data"
+        )
 
 
 def read_token(path: Path) -> bytes:

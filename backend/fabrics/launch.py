@@ -44,7 +44,13 @@ def server_file(home: Home, name: str, coordination: str) -> Path:
 
 def client_file(home: Home, workload: WorkloadConfig) -> Path:
     config = ClientConfig(CLIENT, home.file.cluster, workload)
-    told = {"role": "workload", "config": config, "listen": "", "coordination": "", **common(home, CLIENT, server_directory(home, CLIENT))}
+    told = {
+        "role": "workload",
+        "config": config,
+        "listen": "",
+        "coordination": "",
+        **common(home, CLIENT, server_directory(home, CLIENT)),
+    }
     return write(home.directory("config") / f"{CLIENT}.json", told)
 
 

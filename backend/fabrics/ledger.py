@@ -29,7 +29,9 @@ class Ledger:
         self._last = 0
         self.standing: dict[int, Standing] = {}
 
-    def begin(self, verb: str, targets: list[str], options: dict[str, Any], links: list[LinkFault] | None = None) -> int:
+    def begin(
+        self, verb: str, targets: list[str], options: dict[str, Any], links: list[LinkFault] | None = None
+    ) -> int:
         self._last += 1
         self._tell(FaultInjected(self._last, verb, targets, options))
         if verb not in AT_ONCE:

@@ -49,7 +49,11 @@ class Observer:
         return [SessionEnded(server, session, reason) for server in names]
 
     def _place(self, group: str, server: str, fields: dict[str, Any] | None, session: int) -> list[Event]:
-        place = ("", 0, 0) if fields is None else (str(fields.get("state", "")), number(fields, "epoch"), number(fields, "sn"))
+        place = (
+            ("", 0, 0)
+            if fields is None
+            else (str(fields.get("state", "")), number(fields, "epoch"), number(fields, "sn"))
+        )
         if session and fields is not None:
             self.sessions[server] = session
         before = self.places.get((group, server), ("", 0, 0))

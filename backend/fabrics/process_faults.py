@@ -126,12 +126,17 @@ class ProcessFaults:
     async def _link(self, targets: list[str], options: dict[str, Any]) -> int:
         verb, direction = options.pop("verb"), options["direction"]
         effect = {"drop": verb == "cut", "delay_ms": options.get("ms", 0), "loss": options.get("share", 0.0)}
-        links = [LinkFault(a, b, way, **effect) for a, b, way in self._pairs(verb, targets, direction, options.pop("island", False))]
+        links = [
+            LinkFault(a, b, way, **effect)
+            for a, b, way in self._pairs(verb, targets, direction, options.pop("island", False))
+        ]
         fault = self.fabric.ledger.begin(verb, targets, options, links)
         await self.fabric.apply_rules()
         return fault
 
-    def _pairs(self, verb: str, targets: list[str], direction: Any, island: bool) -> list[tuple[str, str, Any]]:
+    def _pairs(
+        self, verb: str, targets: list[str], direction: Any, island: bool
+    ) -> list[tuple[str, str, Any]]:
         for name in targets:
             if name in self.fabric.picture.groups:
                 raise Malformed(f"{name!r} is a group; {verb} takes servers, clients or {COORDINATION}")

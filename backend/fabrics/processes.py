@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from nodes.real.clock import monotonic_ns
+
 from backend.clusters.picture import Picture
 from backend.errors import LabError, Unavailable
 from backend.fabrics import launch
@@ -21,7 +23,6 @@ from backend.fabrics.relay_house import RelayHouse
 from backend.fabrics.sockets import ask
 from backend.fabrics.traces import Traces
 from nodes.config import WorkloadConfig
-from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Event, Stamped
 
 TICK_S = 0.02
@@ -48,7 +49,10 @@ class ProcessFabric:
         self.ledger = Ledger(lambda event: self.tell(CONTROL, event))
         self.picture = Picture.of(home.file.cluster, home.file.added, [launch.CLIENT] if workload else [])
         self.rng = random.Random(home.file.seed)
-        self.throttle: dict[str, Any] = {"rate_per_s": workload.rate_per_s if workload else 0.0, "paused": False}
+        self.throttle: dict[str, Any] = {
+            "rate_per_s": workload.rate_per_s if workload else 0.0,
+            "paused": False,
+        }
         self.ensemble: Ensemble = ensemble_of(home, self.children, self.tell)
         self.relays = RelayHouse(home, self.children)
         self.on_states: Callable[[], None] = lambda: None
@@ -130,7 +134,9 @@ class ProcessFabric:
             child = self.children.by_name.get(name)
             if child is not None and child.state == "running":
                 with contextlib.suppress(Unavailable):
-                    await ask(self.home.socket_of(name), {"do": "rules", "rules": transport_rules(links, name)})
+                    await ask(
+                        self.home.socket_of(name), {"do": "rules", "rules": transport_rules(links, name)}
+                    )
         for name in wanted:
             if name in self.home.servers():
                 await self.relays.apply(links, name)
@@ -139,7 +145,9 @@ class ProcessFabric:
         """A server was added: the client is told where everybody listens."""
         if launch.CLIENT in self.children.by_name:
             with contextlib.suppress(Unavailable):
-                await ask(self.home.socket_of(launch.CLIENT), {"do": "peers", "peers": launch.peers(self.home)})
+                await ask(
+                    self.home.socket_of(launch.CLIENT), {"do": "peers", "peers": launch.peers(self.home)}
+                )
 
     async def set_throttle(self, rate_per_s: float | None, paused: bool | None) -> None:
         """Raises Unavailable when there is no client."""
@@ -159,12 +167,16 @@ class ProcessFabric:
         return child.pid if child is not None and child.running else 0
 
     def states(self) -> dict[str, str]:
-        return {name: self.state_of(name) for name in (*self.home.servers(), launch.CLIENT, launch.COORDINATION)}
+        return {
+            name: self.state_of(name) for name in (*self.home.servers(), launch.CLIENT, launch.COORDINATION)
+        }
 
     def settled(self) -> bool:
         """All green: every server runs and has a place in the global view, and a group's active serves."""
         servers = self.picture.servers.values()
-        return all(s.role in ("active", "standby") for s in servers) and any(s.believes == "active" for s in servers)
+        return all(s.role in ("active", "standby") for s in servers) and any(
+            s.believes == "active" for s in servers
+        )
 
     # --- events ----------------------------------------------------------------------------------------------------
 

@@ -30,7 +30,9 @@ class RelayHouse:
                 self._children.adopt(leftover)
         if launch.RELAYS not in self._children.by_name:
             leftover = None
-            await self._children.spawn(launch.RELAYS, "relays", "backend.fabrics.relays", "--control", str(self._socket))
+            await self._children.spawn(
+                launch.RELAYS, "relays", "backend.fabrics.relays", "--control", str(self._socket)
+            )
         for name in servers:
             await self.add(name, in_use=leftover is not None)
             await self.apply([], name)

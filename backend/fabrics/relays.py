@@ -15,7 +15,6 @@ from typing import Any
 
 import msgspec
 import uvloop
-
 from nodes.real.relay import Relay
 
 

@@ -8,7 +8,9 @@ import re
 from backend.clusters.picture import Picture, ServerState
 from backend.errors import Impossible, Malformed, NotThere
 
-WORDS = re.compile(r"^(?P<a>a )?(?P<role>active|standbys|standby|junior|last down)(?: (?P<nth>[1-9][0-9]?))? of (?P<group>[a-z][a-z0-9-]{0,31})$")
+WORDS = re.compile(
+    r"^(?P<a>a )?(?P<role>active|standbys|standby|junior|last down)(?: (?P<nth>[1-9][0-9]?))? of (?P<group>[a-z][a-z0-9-]{0,31})$"
+)
 
 
 def resolve(word: str, picture: Picture, rng: random.Random) -> list[str]:
@@ -19,7 +21,9 @@ def resolve(word: str, picture: Picture, rng: random.Random) -> list[str]:
         return [word]
     found = WORDS.match(word)
     if found is None:
-        known = ", ".join([*sorted(picture.servers), *sorted(picture.clients), "coordination", *sorted(picture.groups)])
+        known = ", ".join(
+            [*sorted(picture.servers), *sorted(picture.clients), "coordination", *sorted(picture.groups)]
+        )
         raise NotThere(f"no target is called {word[:60]!r}; there are {known}, and words like 'active of g1'")
     return by_role(found, word, picture, rng)
 
@@ -31,7 +35,9 @@ def by_role(found: re.Match[str], word: str, picture: Picture, rng: random.Rando
     servers = [server for server in picture.servers.values() if server.group == group]
     if found["role"] == "last down":
         return last_down(servers) or nobody(word)
-    names = sorted((server.name for server in servers if server.role == found["role"].removesuffix("s")), key=natural)
+    names = sorted(
+        (server.name for server in servers if server.role == found["role"].removesuffix("s")), key=natural
+    )
     if found["role"] == "standbys":
         return names or nobody(word)
     if found["a"]:

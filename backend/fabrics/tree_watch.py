@@ -53,7 +53,9 @@ class TreeClient:
         await asyncio.to_thread(client.ensure_path, ROOT)
         found, _ = await asyncio.to_thread(client.get, ROOT)
         if found and found != cluster.encode():
-            raise CannotStart(f"{self._hosts} already holds the cluster {found.decode(errors='replace')[:40]}; use its --data or another ensemble")
+            raise CannotStart(
+                f"{self._hosts} already holds the cluster {found.decode(errors='replace')[:40]}; use its --data or another ensemble"
+            )
         await asyncio.to_thread(client.set, ROOT, cluster.encode())
 
     async def watch(self, groups: list[GroupConfig], on_node: OnNode) -> None:

@@ -98,4 +98,6 @@ def check_count(verb: Verb, targets: list[str]) -> None:
     fewest, most = verb.counts
     if not fewest <= len(targets) <= most:
         wanted = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-        raise Malformed(f"{verb.verb} takes {wanted} target{'' if wanted == '1' else 's'}, was given {len(targets)}")
+        raise Malformed(
+            f"{verb.verb} takes {wanted} target{'' if wanted == '1' else 's'}, was given {len(targets)}"
+        )

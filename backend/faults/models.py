@@ -27,10 +27,14 @@ class VerbOut(BaseModel):
 
 class FaultRequest(Strict):
     verb: str = Field(max_length=40)
-    targets: list[str] = Field(default=[], max_length=32, description="Names, or words such as 'active of g1'.")
+    targets: list[str] = Field(
+        default=[], max_length=32, description="Names, or words such as 'active of g1'."
+    )
     options: dict[str, Any] = Field(default={}, max_length=8)
 
 
 class FaultDone(BaseModel):
-    fault: int = Field(description="Its number; of an undoing verb the number of what it undid, 0 for nothing.")
+    fault: int = Field(
+        description="Its number; of an undoing verb the number of what it undid, 0 for nothing."
+    )
     added: str | None = Field(default=None, description="The server that add_server made.")

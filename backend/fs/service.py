@@ -1,3 +1,5 @@
 from typing import Any
+
+
 async def call(lab: Any, request: Any) -> dict[str, Any]:
     raise NotImplementedError

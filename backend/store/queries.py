@@ -49,7 +49,13 @@ async def run_named(reader: aiosqlite.Connection, run: int, live_run: int, live_
 
 
 async def events(
-    reader: aiosqlite.Connection, run: int, after: int, before: int, limit: int, kinds: Sequence[str], servers: Sequence[str]
+    reader: aiosqlite.Connection,
+    run: int,
+    after: int,
+    before: int,
+    limit: int,
+    kinds: Sequence[str],
+    servers: Sequence[str],
 ) -> list[tuple[int, Stamped]]:
     """In order, at most `limit`, with after < seq < before."""
     where, values = ["run = ?", "seq > ?", "seq < ?"], [run, after, before]
@@ -66,7 +72,9 @@ async def events(
 async def rare(reader: aiosqlite.Connection, run: int, kinds: Sequence[str]) -> list[tuple[int, Stamped]]:
     """All events of these kinds in a run, in order; only for kinds that are not of single journal groups."""
     marks = ",".join("?" * len(kinds))
-    query = f"SELECT seq, {COLUMNS} FROM events WHERE sn IS NULL AND run = ? AND kind IN ({marks}) ORDER BY seq"
+    query = (
+        f"SELECT seq, {COLUMNS} FROM events WHERE sn IS NULL AND run = ? AND kind IN ({marks}) ORDER BY seq"
+    )
     async with reader.execute(query, (run, *kinds)) as rows:
         return [(row[0], stamped_of(row[1:])) async for row in rows]
 
@@ -76,7 +84,9 @@ async def picture_at(reader: aiosqlite.Connection, run: RunRow, at_ns: int) -> P
     query = "SELECT body FROM pictures WHERE run = ? AND at_ns <= ? ORDER BY seq DESC LIMIT 1"
     row = await (await reader.execute(query, (run.run, at_ns))).fetchone()
     if row is None:
-        row = await (await reader.execute("SELECT body FROM pictures WHERE run = ? ORDER BY seq LIMIT 1", (run.run,))).fetchone()
+        row = await (
+            await reader.execute("SELECT body FROM pictures WHERE run = ? ORDER BY seq LIMIT 1", (run.run,))
+        ).fetchone()
     picture = msgspec.msgpack.decode(row[0], type=Picture) if row else Picture()
     query = f"SELECT seq, {COLUMNS} FROM events WHERE run = ? AND seq > ? ORDER BY seq"
     async with reader.execute(query, (run.run, picture.seq)) as rows:
@@ -90,7 +100,9 @@ async def picture_at(reader: aiosqlite.Connection, run: RunRow, at_ns: int) -> P
     return picture
 
 
-async def buckets(reader: aiosqlite.Connection, run: int, from_ns: int, to_ns: int) -> list[tuple[int, int, int, Latencies]]:
+async def buckets(
+    reader: aiosqlite.Connection, run: int, from_ns: int, to_ns: int
+) -> list[tuple[int, int, int, Latencies]]:
     """(at_ns, ok, failed, latencies) of each tenth of a second with calls."""
     query = "SELECT at_ns, ok, failed, latencies FROM buckets WHERE run = ? AND at_ns >= ? AND at_ns < ? ORDER BY at_ns"
     async with reader.execute(query, (run, from_ns, to_ns)) as rows:
@@ -103,7 +115,9 @@ async def failovers(reader: aiosqlite.Connection, run: int, from_ns: int, to_ns:
         return [msgspec.msgpack.decode(row[0], type=dict[str, Any]) async for row in rows]
 
 
-async def of_groups(reader: aiosqlite.Connection, from_sn: int, to_sn: int, last_seq: int) -> list[tuple[int, Stamped]]:
+async def of_groups(
+    reader: aiosqlite.Connection, from_sn: int, to_sn: int, last_seq: int
+) -> list[tuple[int, Stamped]]:
     """Durable, Committed and Applied events of these journal groups, of all runs: a journal outlives its run."""
     query = f"SELECT seq, {COLUMNS} FROM events WHERE sn BETWEEN ? AND ? AND seq <= ? ORDER BY seq"
     async with reader.execute(query, (from_sn, to_sn, last_seq)) as rows:

@@ -29,7 +29,9 @@ INSERT = "INSERT OR REPLACE INTO events VALUES (?,?,?,?,?,?,?,?,?,?)"
 class Store:
     """Writes go through `append` and `keep_…`, which never wait; a task writes them. Sequence numbers go on over runs."""
 
-    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection, kept_events: int):
+    def __init__(
+        self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection, kept_events: int
+    ):
         self.path = path
         self.reader = reader
         self.run = 0
@@ -143,7 +145,9 @@ class Store:
     async def _prune(self) -> None:
         """Removes the oldest journal events beyond the bound, a piece at a time."""
         self._unpruned = 0
-        count = await (await self._writer.execute("SELECT count(*) FROM events WHERE sn IS NOT NULL")).fetchone()
+        count = await (
+            await self._writer.execute("SELECT count(*) FROM events WHERE sn IS NOT NULL")
+        ).fetchone()
         excess = (count[0] if count else 0) - self._kept_events
         while excess > 0:
             await self._writer.execute(

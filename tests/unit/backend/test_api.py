@@ -1,0 +1,181 @@
+"""The API against a lab whose processes were not started: everything but their answers."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from backend.app import create_app
+from backend.fabrics.verbs import VERBS
+from backend.gate import BODY_OCTETS
+from backend.lab import Lab
+from backend.settings import Settings
+from nodes.trace import events as e
+from tests.unit.backend.story import Story, called, committed, durable
+
+Body = Callable[[httpx.AsyncClient, Lab], Awaitable[None]]
+
+
+@contextlib.asynccontextmanager
+async def api(tmp_path: Path) -> AsyncIterator[tuple[httpx.AsyncClient, Lab]]:
+    page = tmp_path / "dist"
+    (page / "assets").mkdir(parents=True)
+    (page / "index.html").write_text("<title>page</title>")
+    (page / "assets" / "a.js").write_text("1")
+    (tmp_path / "secret.txt").write_text("hidden words")
+    lab = await Lab.open(Settings(tmp_path / "data", page=page))
+    transport = httpx.ASGITransport(app=create_app(lab), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080") as client:
+        yield client, lab
+    await lab.stop()
+
+
+def with_api(tmp_path: Path, body: Body) -> None:
+    async def run() -> None:
+        async with api(tmp_path) as (client, lab):
+            await body(client, lab)
+
+    asyncio.run(run())
+
+
+def one_line(response: httpx.Response) -> str:
+    error: str = response.json()["error"]
+    assert list(response.json()) == ["error"] and "\n" not in error and "Traceback" not in error
+    return error
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "says"),
+    [
+        ("POST", "/api/faults", {"verb": "crash", "targets": ["mds9"]}, 404, "no target is called 'mds9'"),
+        ("POST", "/api/faults", {"verb": "smash", "targets": ["mds1"]}, 404, "no fault is called 'smash'"),
+        ("POST", "/api/faults", {"verb": "corrupt", "targets": ["mds1"]}, 409, "only the simulator"),
+        ("POST", "/api/faults", {"verb": "crash", "targets": ["active of g1"]}, 409, "no active of g1 now"),
+        ("POST", "/api/faults", {"verb": "crash", "targets": ["active of g7"]}, 404, "no group is called 'g7'"),
+        ("POST", "/api/faults", {"verb": "crash", "targets": ["mds1"]}, 409, "mds1 does not run"),
+        ("POST", "/api/faults", {"verb": "crash", "targets": ["g1"]}, 422, "is a group"),
+        ("POST", "/api/faults", {"verb": "crash", "targets": []}, 422, "takes 1 target"),
+        ("POST", "/api/faults", {"verb": "cut", "targets": ["mds1", "mds1"]}, 422, "two ends"),
+        ("POST", "/api/faults", {"verb": "cut", "targets": ["client1", "coordination"]}, 409, "no link between"),
+        ("POST", "/api/faults", {"verb": "delay", "targets": ["mds1"], "options": {"ms": -1}}, 422, "option ms of delay"),
+        ("POST", "/api/faults", {"verb": "delay", "targets": ["mds1"], "options": {"ns": 1}}, 422, "no option 'ns'"),
+        ("POST", "/api/faults", {"verb": "lose", "targets": ["mds1"], "options": {"share": True}}, 422, "option share"),
+        ("POST", "/api/faults", {"verb": "take_lock", "targets": ["mds1"]}, 422, "is no group"),
+        ("POST", "/api/faults", {"verb": "take_lock", "targets": ["g1"]}, 409, "nobody holds the lock"),
+        ("POST", "/api/faults", {"verb": "crash", "who": "mds1"}, 422, "who"),
+        ("POST", "/api/faults", {"targets": ["x"] * 33, "verb": "crash"}, 422, "targets"),
+        ("POST", "/api/workload", {"rate_per_s": -1}, 422, "rate_per_s"),
+        ("POST", "/api/workload", {"rate": 5}, 422, "rate"),
+        ("GET", "/api/runs/7/events", None, 404, "no run 7"),
+        ("GET", "/api/runs/1/events?limit=5001", None, 422, "limit"),
+        ("GET", "/api/runs/1/events?kinds=Nonsense", None, 422, "no event is called"),
+        ("GET", "/api/runs/x/events", None, 422, "run"),
+        ("GET", "/api/runs/1/journal?from_sn=1&to_sn=5000", None, 422, "2000 columns"),
+        ("GET", "/api/runs/1/journal?from_sn=9&to_sn=2", None, 422, "forwards"),
+        ("GET", "/api/runs/1/timeline?from_ns=5&to_ns=5", None, 422, "later"),
+        ("GET", "/api/journal/mds9/1", None, 404, "no server is called"),
+        ("GET", "/api/journal/mds1/1", None, 503, "does not run"),
+        ("GET", "/api/nothing", None, 404, "nothing at"),
+        ("POST", "/api/fs", {"do": "format", "path": "/"}, 422, "do"),
+        ("POST", "/api/fs", {"do": "ls", "path": "/" + "x" * 9000}, 422, "path"),
+    ],
+)
+def test_wrong_input_gets_one_line_and_its_status(
+    tmp_path: Path, method: str, path: str, body: dict[str, object] | None, status: int, says: str
+) -> None:
+    async def ask(client: httpx.AsyncClient, lab: Lab) -> None:
+        response = await client.request(method, path, json=body)
+        assert (response.status_code, says in one_line(response)) == (status, True), response.text
+
+    with_api(tmp_path, ask)
+
+
+def test_only_this_machines_own_pages_may_speak(tmp_path: Path) -> None:
+    async def ask(client: httpx.AsyncClient, lab: Lab) -> None:
+        for headers in (
+            {"Host": "evil.example"}, {"Host": "127.0.0.1.evil.example:8080"}, {"Origin": "http://evil.example"},
+            {"Origin": "null"}, {"Origin": "http://localhost:9999"}, {"Host": "localhost@evil.example"},
+        ):  # fmt: skip
+            response = await client.get("/api/cluster", headers=headers)
+            assert response.status_code == 403 and one_line(response), headers
+        for headers in ({"Host": "localhost:8080"}, {"Origin": "http://localhost:8080"}, {"Host": "[::1]:8080"}, {}):
+            assert (await client.get("/api/cluster", headers=headers)).status_code == 200, headers
+
+    with_api(tmp_path, ask)
+
+
+def test_bodies_are_bounded_with_and_without_a_length(tmp_path: Path) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        for _ in range(20):
+            yield b" " * (BODY_OCTETS // 10)
+
+    async def ask(client: httpx.AsyncClient, lab: Lab) -> None:
+        response = await client.post("/api/faults", content=b" " * (BODY_OCTETS + 1))
+        assert response.status_code == 413 and "octets at most" in one_line(response)
+        assert (await client.post("/api/faults", content=pieces())).status_code >= 400
+        malformed = await client.post("/api/faults", content=b"{", headers={"Content-Type": "application/json"})
+        assert malformed.status_code == 422 and one_line(malformed)
+
+    with_api(tmp_path, ask)
+
+
+def test_the_page_is_served_and_nothing_beside_it(tmp_path: Path) -> None:
+    async def ask(client: httpx.AsyncClient, lab: Lab) -> None:
+        for path in ("/", "/cluster/g1"):
+            assert "page" in (await client.get(path)).text
+        assert (await client.get("/assets/a.js")).text == "1"
+        for path in ("/../secret.txt", "/%2e%2e/secret.txt", "/assets/%2e%2e/%2e%2e/secret.txt", "/x%00y.js", "/no.js"):
+            response = await client.get(path)
+            assert "hidden" not in response.text and (response.status_code == 404 or "page" in response.text), path
+
+    with_api(tmp_path, ask)
+
+
+def test_events_and_the_past_are_told_by_name(tmp_path: Path) -> None:
+    async def ask(client: httpx.AsyncClient, lab: Lab) -> None:
+        story = Story()
+        told = [story(1, "coordination", e.Placed("g1", "mds1", "active", 1, 0)), story(2, "client1", called(1, 2))]
+        for sn in (1, 2, 3):
+            told += [story(10 * sn, "mds1", durable(sn)), story(10 * sn + 1, "mds2", durable(sn, crc=5 if sn == 3 else None))]
+        told += [story(25, "mds1", committed(1)), story(35, "mds1", committed(3)), story(36, "mds1", e.Applied(1, 1, 1 << 63))]
+        told.sort(key=lambda stamped: stamped.at_ns)
+        for stamped in told:
+            lab.fabric.picture.apply(stamped, 0)
+        lab._on_events(told)
+        page = (await client.get("/api/runs/1/events?kinds=Placed,Applied")).json()
+        assert [event["kind"] for event in page["events"]] == ["Placed", "Applied"]
+        assert page["events"][0]["of_server"] == "mds1" and page["events"][1]["digest"] == f"{1 << 63:x}"
+        journals = (await client.get("/api/runs/1/journal?from_sn=1&to_sn=10")).json()
+        rows = {row["name"]: row["cells"] for row in journals["servers"]}
+        assert rows["mds1"] == [[1, 1, 1, "a"], [2, 3, 1, "c"]]
+        assert rows["mds2"] == [[1, 2, 1, "c"], [3, 3, 1, "e"]]
+        assert rows["mds3"] == [[1, 3, 0, "x"]] and journals["commit_sn"] == 3
+        past = (await client.get("/api/runs/1/picture?at_ns=15000000")).json()
+        assert (past["servers"]["mds1"]["sn"], past["servers"]["mds1"]["role"]) == (1, "active")
+        runs = (await client.get("/api/runs")).json()
+        assert [(run["run"], run["live"], run["last_seq"]) for run in runs] == [(1, True, lab.store.seq)]
+
+    with_api(tmp_path, ask)
+
+
+def test_the_api_describes_itself_with_named_models(tmp_path: Path) -> None:
+    async def ask(client: httpx.AsyncClient, lab: Lab) -> None:
+        schema = (await client.get("/api/openapi.json")).json()
+        for path, methods in schema["paths"].items():
+            for method, operation in methods.items():
+                content = operation["responses"]["200"]["content"]["application/json"]["schema"]
+                assert "$ref" in content or "$ref" in content["items"], (path, method)
+        verbs = (await client.get("/api/verbs")).json()
+        assert [verb["verb"] for verb in verbs] == [verb.verb for verb in VERBS]
+        keys = [verb["key"] for verb in verbs]
+        assert len(set(keys)) == len(keys)
+        assert {"crash": "C", "restart": "R", "pause": "P", "take_lock": "L", "cut": "X", "heal": "H"}.items() <= {
+            verb["verb"]: verb["key"] for verb in verbs
+        }.items()
+        metrics = await client.get("/metrics")
+        assert 'cloverlab_server_role{group="g1",role="down",server="mds1"} 1.0' in metrics.text
+
+    with_api(tmp_path, ask)

@@ -1,0 +1,163 @@
+import asyncio
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+
+from backend.clusters.picture import Picture
+from backend.errors import CannotStart, NotThere
+from backend.store import queries, store as store_module
+from backend.store.buckets import BUCKET_NS, Buckets
+from backend.store.latencies import Latencies
+from backend.store.store import Store
+from nodes.config import one_group
+from nodes.trace import events as e
+from tests.unit.backend.story import MS, Story, called, committed, durable
+
+
+async def opened(path: Path, **options: int) -> Store:
+    store = await Store.open(path / "events.db", **options)
+    await store.begin_run("mams", 1)
+    return store
+
+
+def test_events_come_back_in_order_after_reopening(tmp_path: Path) -> None:
+    async def body() -> None:
+        story, store = Story(), await opened(tmp_path)
+        told = [story(n, "mds1", durable(n)) for n in range(1, 11)]
+        assert [seq for seq, _ in store.append(told)] == list(range(1, 11))
+        await store.close()
+        again = await opened(tmp_path)
+        found = await queries.events(again.reader, 1, 3, 9, 100, (), ())
+        assert found == [(n, told[n - 1]) for n in range(4, 9)]
+        assert (again.run, again.seq, again.positions) == (2, 10, {"mds1": 10})
+        assert again.append([story(20, "mds1", durable(11))])[0][0] == 11
+        await again.close()
+
+    asyncio.run(body())
+
+
+def test_a_batch_is_in_the_database_within_fifty_milliseconds_or_little_more(tmp_path: Path) -> None:
+    async def body() -> float:
+        store = await opened(tmp_path)
+        store.append([Story()(1, "mds1", durable(1))])
+        began = time.monotonic()
+        while not await queries.events(store.reader, 1, 0, 10, 10, (), ()):
+            assert time.monotonic() - began < 5
+            await asyncio.sleep(0.002)
+        took = time.monotonic() - began
+        await store.close()
+        return took
+
+    assert store_module.BATCH_S <= 0.05
+    assert asyncio.run(body()) < 1.0
+
+
+def test_a_killed_run_ends_when_it_was_last_seen(tmp_path: Path) -> None:
+    async def body() -> None:
+        store = await opened(tmp_path)
+        store.append([Story()(1, "mds1", durable(1))])
+        await store.flush()
+        again = await opened(tmp_path)
+        first, second = reversed(await queries.runs(again.reader, again.run, again.seq))
+        assert first.ended_at is not None and not first.live
+        assert second.live and second.first_seq == 2
+        with pytest.raises(NotThere, match="no run 9"):
+            await queries.run_named(again.reader, 9, again.run, again.seq)
+        for each in (again, store):
+            await each.close()
+
+    asyncio.run(body())
+
+
+def test_good_calls_are_kept_as_buckets_and_failed_ones_as_events_too(tmp_path: Path) -> None:
+    async def body() -> None:
+        store, buckets, story = await opened(tmp_path), Buckets(), Story()
+        calls = [called(n, 100 + n) for n in range(50)] + [called(50, 310, error="EAGAIN_NOT_ACTIVE"), called(51, 320, error="EEXIST")]
+        numbered = store.append([story(call.returned_ns / MS, "client1", call) for call in calls])
+        assert [stamped.event.error for _, stamped in numbered] == ["EAGAIN_NOT_ACTIVE", "EEXIST"]
+        for call in calls:
+            buckets.add(call)
+        store.keep_buckets(buckets.changed())
+        await store.flush()
+        found = await queries.buckets(store.reader, 1, 0, 1 << 60)
+        assert [(at // BUCKET_NS, ok, failed) for at, ok, failed, _ in found] == [(1, 50, 0), (3, 1, 1)]
+        assert found[0][3].quantile_ms(0.5) == pytest.approx(2, rel=0.05)
+        assert store.positions == {} and (await opened(tmp_path)).positions == {"client1": 52}
+        await store.close()
+
+    asyncio.run(body())
+
+
+def test_only_old_journal_events_are_pruned(tmp_path: Path) -> None:
+    async def body() -> None:
+        store, story = await opened(tmp_path, kept_events=100), Story()
+        store.append([story(0, "coordination", e.LockHeld("g1", "mds1"))])
+        for start in range(0, 1000, 100):
+            store.append([story(n, "mds1", durable(n)) for n in range(start + 1, start + 101)])
+            await store.flush()
+        found = await queries.events(store.reader, 1, 0, 1 << 60, 5000, (), ())
+        kinds = [type(stamped.event).__name__ for _, stamped in found]
+        assert kinds.count("LockHeld") == 1 and kinds.count("Durable") <= 200
+        assert found[-1][1].event.sn == 1000
+        await store.close()
+
+    asyncio.run(body())
+
+
+def test_picture_of_a_past_moment_is_that_of_replaying_all_events(tmp_path: Path) -> None:
+    async def body() -> None:
+        store, story = await opened(tmp_path), Story()
+        live = Picture.of(one_group(), {}, ["client1"])
+        store.keep_picture(live)
+        told = [story(1, "mds1", e.Started(5, "a:1", 0)), story(2, "coordination", e.Placed("g1", "mds1", "active", 1, 0))]
+        for n in range(1, 40):
+            told += [story(10 * n, "mds1", durable(n)), story(10 * n + 1, "mds1", committed(n)), story(10 * n + 2, "mds2", durable(n))]
+        told.append(story(200.5, "control", e.FaultInjected(1, "crash", ["mds1"], {})))
+        told.sort(key=lambda stamped: stamped.at_ns)
+        at_200: Picture | None = None
+        for seq, stamped in store.append(told):
+            if stamped.at_ns > 200 * MS and at_200 is None:
+                at_200 = Picture(**{f: getattr(live, f) for f in live.__struct_fields__})
+                expected = (live.servers["mds1"].sn, live.servers["mds2"].sn, live.servers["mds1"].process)
+            live.apply(stamped, seq)
+            if seq == 50:
+                store.keep_picture(live)
+        await store.flush()
+        run = await queries.run_named(store.reader, 1, 1, store.seq)
+        found = await queries.picture_at(store.reader, run, 200 * MS)
+        assert (found.servers["mds1"].sn, found.servers["mds2"].sn, found.servers["mds1"].process) == expected == (20, 19, "running")
+        last = await queries.picture_at(store.reader, run, queries.LATEST_NS)
+        assert last == live and last.servers["mds1"].process == "stopped"
+        await store.close()
+
+    asyncio.run(body())
+
+
+def test_another_format_is_refused_with_both_numbers_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "events.db"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE x (y)")
+        database.execute("PRAGMA user_version = 7")
+    before = path.read_bytes()
+    with pytest.raises(CannotStart, match="format 7, this version reads 1"):
+        asyncio.run(Store.open(path))
+    assert path.read_bytes() == before
+
+
+def test_a_damaged_file_gets_one_line(tmp_path: Path) -> None:
+    (tmp_path / "events.db").write_bytes(b"not a database at all" * 300)
+    with pytest.raises(CannotStart, match="cannot read"):
+        asyncio.run(Store.open(tmp_path / "events.db"))
+
+
+def test_latencies_add_up_and_hold_five_per_cent() -> None:
+    one, other = Latencies(), Latencies()
+    for ms in range(1, 501):
+        one.add(ms * MS)
+        other.add((ms + 500) * MS)
+    one.merge(Latencies.decode(other.encode()))
+    assert one.quantile_ms(0.5) == pytest.approx(500, rel=0.05)
+    assert one.quantile_ms(0.99) == pytest.approx(990, rel=0.05)
+    assert Latencies().quantile_ms(0.5) is None
