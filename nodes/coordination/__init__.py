@@ -1,0 +1,1 @@
+"""Coordination: the pure znode tree, and the embedded server that speaks ZooKeeper's wire protocol."""

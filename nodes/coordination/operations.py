@@ -1,0 +1,166 @@
+"""What can be asked of the tree, and what it answers. The changes among them are also what lies in the server's log."""
+
+from __future__ import annotations
+
+import msgspec
+
+ALL_PERMISSIONS = 31
+"""READ 1, WRITE 2, CREATE 4, DELETE 8, ADMIN 16; always for world:anyone, the only identity there is."""
+
+
+class Create(msgspec.Struct, frozen=True, array_like=True, tag="create", gc=False):
+    """A sequential node's name is `path` and ten digits that count the creations under its parent."""
+
+    path: str
+    data: bytes = b""
+    ephemeral: bool = False
+    sequential: bool = False
+    permissions: int = ALL_PERMISSIONS
+
+
+class Delete(msgspec.Struct, frozen=True, array_like=True, tag="delete", gc=False):
+    """Version -1 fits every version, here and below."""
+
+    path: str
+    version: int = -1
+
+
+class Set(msgspec.Struct, frozen=True, array_like=True, tag="set", gc=False):
+    path: str
+    data: bytes
+    version: int = -1
+
+
+class SetPermissions(msgspec.Struct, frozen=True, array_like=True, tag="set_acl", gc=False):
+    path: str
+    permissions: int
+    version: int = -1
+
+
+class Check(msgspec.Struct, frozen=True, array_like=True, tag="check", gc=False):
+    path: str
+    version: int = -1
+
+
+class Multi(msgspec.Struct, frozen=True, array_like=True, tag="multi", gc=False):
+    """All or nothing, in order, under one zxid."""
+
+    operations: list[Create | Delete | Set | Check]
+
+
+class OpenSession(msgspec.Struct, frozen=True, array_like=True, tag="open", gc=False):
+    timeout_ms: int
+    password: bytes = b""
+
+
+class CloseSession(msgspec.Struct, frozen=True, array_like=True, tag="close", gc=False):
+    """The session and its ephemeral nodes go, under one zxid."""
+
+    expired: bool = False
+
+
+class Get(msgspec.Struct, frozen=True, array_like=True, tag="get", gc=False):
+    path: str
+    watch: bool = False
+
+
+class Exists(msgspec.Struct, frozen=True, array_like=True, tag="exists", gc=False):
+    """Leaves its watch also where there is no node."""
+
+    path: str
+    watch: bool = False
+
+
+class Children(msgspec.Struct, frozen=True, array_like=True, tag="children", gc=False):
+    path: str
+    watch: bool = False
+
+
+class GetPermissions(msgspec.Struct, frozen=True, array_like=True, tag="get_acl", gc=False):
+    path: str
+
+
+class Sync(msgspec.Struct, frozen=True, array_like=True, tag="sync", gc=False):
+    """One server, so there is nobody to catch up with: it orders the reads after it."""
+
+    path: str
+
+
+class SetWatches(msgspec.Struct, frozen=True, array_like=True, tag="set_watches", gc=False):
+    """Watches of a client that connected again; what changed after `zxid` fires at once."""
+
+    zxid: int
+    data: list[str] = []
+    exist: list[str] = []
+    child: list[str] = []
+
+
+Change = Create | Delete | Set | SetPermissions | Multi | OpenSession | CloseSession
+Operation = Change | Check | Get | Exists | Children | GetPermissions | Sync | SetWatches
+
+
+class Stat(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """ZooKeeper's Stat in its order on the wire; times in milliseconds since 1970 (virtual in the simulator)."""
+
+    czxid: int
+    mzxid: int
+    ctime: int
+    mtime: int
+    version: int
+    cversion: int
+    """Children created and removed so far."""
+    aversion: int
+    ephemeral_owner: int
+    """The owner's session; 0 for a persistent node."""
+    data_length: int
+    num_children: int
+    pzxid: int
+    """The last change of the list of children."""
+
+
+class WatchEvent(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A watch that fired and is gone. Tell it to the session before the answer that shows the change."""
+
+    session: int
+    type: int
+    """1 created, 2 deleted, 3 data changed, 4 children changed."""
+    path: str
+
+
+class Touched(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One node that a change made, set or removed."""
+
+    kind: str
+    """created, deleted, set or acl."""
+    path: str
+
+
+class Result(msgspec.Struct, gc=False):
+    """Answer to one operation; `code` tells which of the rest has a meaning."""
+
+    code: int = 0
+    zxid: int = 0
+    """The tree's zxid after the operation."""
+    changed: bool = False
+    """True when the operation moved the tree's zxid, so must be in the log before it is answered."""
+    path: str = ""
+    """The node's name, with its number when sequential."""
+    data: bytes = b""
+    stat: Stat | None = None
+    children: list[str] = []
+    permissions: int = 0
+    results: list[Result] = []
+    """Of a multi, one for each operation."""
+    events: list[WatchEvent] = []
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What a listener hears of each change, after it was made."""
+
+    zxid: int
+    op: str
+    """The operation's tag; `expire` for a session that ended by itself."""
+    session: int
+    """Who asked; 0 is the operator."""
+    at_ms: int
+    touched: list[Touched]

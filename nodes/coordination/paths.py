@@ -1,0 +1,28 @@
+"""Paths of znodes, by ZooKeeper's rules."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from nodes.coordination.codes import Code, Refused
+
+_FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\uffff]")
+
+
+def parent_of(path: str) -> str:
+    """The parent's path; raises Refused(BAD_ARGUMENTS) for what has no slash."""
+    cut = path.rfind("/")
+    if cut < 0:
+        raise Refused(Code.BAD_ARGUMENTS)
+    return path[:cut] or "/"
+
+
+@lru_cache(maxsize=4096)
+def valid(path: str) -> bool:
+    """Absolute, no empty, `.` or `..` name, no trailing slash, no control, private or surrogate character."""
+    if path == "/":
+        return True
+    if not path.startswith("/") or _FORBIDDEN.search(path):
+        return False
+    return all(name not in ("", ".", "..") for name in path[1:].split("/"))

@@ -1,0 +1,73 @@
+"""Sessions and their expiry, in buckets of one tick as in ZooKeeper's ExpiryQueue."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Session(msgspec.Struct):
+    number: int
+    timeout_ms: int
+    """As negotiated."""
+    password: bytes = b""
+    ephemerals: dict[str, None] = {}
+    bucket_ms: int = 0
+    """When the session is due unless it is touched before."""
+
+
+class Sessions:
+    """Due times are rounded up to the tick: a session ends more than 0 and at most `tick_ms` after its time-out."""
+
+    def __init__(self, tick_ms: int, min_timeout_ms: int, max_timeout_ms: int):
+        assert 0 < tick_ms and 0 < min_timeout_ms <= max_timeout_ms
+        self.tick_ms = tick_ms
+        self._min_ms, self._max_ms = min_timeout_ms, max_timeout_ms
+        self.open: dict[int, Session] = {}
+        self._buckets: dict[int, dict[int, None]] = {}
+
+    def negotiate(self, timeout_ms: int) -> int:
+        """The time-out asked for, within the bounds."""
+        return min(max(timeout_ms, self._min_ms), self._max_ms)
+
+    def add(self, session: Session, now_ms: int) -> None:
+        self.open[session.number] = session
+        self.touch(session.number, now_ms)
+
+    def touch(self, number: int, now_ms: int) -> bool:
+        """The session was heard of; False when there is none."""
+        session = self.open.get(number)
+        if session is None:
+            return False
+        due = (now_ms + session.timeout_ms) // self.tick_ms * self.tick_ms + self.tick_ms
+        if due > session.bucket_ms:
+            self._leave_bucket(session)
+            session.bucket_ms = due
+            self._buckets.setdefault(due, {})[number] = None
+        return True
+
+    def touch_all(self, now_ms: int) -> None:
+        """Every time-out starts afresh: after a restart, or after the clock began anew."""
+        for number in self.open:
+            self.touch(number, now_ms)
+
+    def remove(self, number: int) -> Session | None:
+        session = self.open.pop(number, None)
+        if session is not None:
+            self._leave_bucket(session)
+        return session
+
+    def _leave_bucket(self, session: Session) -> None:
+        bucket = self._buckets.get(session.bucket_ms)
+        if bucket is not None:
+            bucket.pop(session.number, None)
+            if not bucket:
+                del self._buckets[session.bucket_ms]
+
+    def due(self, now_ms: int) -> list[int]:
+        """Numbers of the sessions that must end by now, oldest due time first."""
+        late = sorted(bucket for bucket in self._buckets if bucket <= now_ms)
+        return [number for bucket in late for number in self._buckets[bucket]]
+
+    def next_due_ms(self) -> int | None:
+        """When `due` will next have something, or None without sessions."""
+        return min(self._buckets, default=None)

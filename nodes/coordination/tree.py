@@ -1,0 +1,291 @@
+"""The znode tree: ZooKeeper's data model, pure and deterministic. Time and sessions' passwords are passed in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nodes.coordination import operations as ops
+from nodes.coordination.codes import Code, Refused
+from nodes.coordination.operations import Result, Told, Touched, WatchEvent
+from nodes.coordination.paths import parent_of, valid
+from nodes.coordination.sessions import Session, Sessions
+from nodes.coordination.watches import CHILDREN_CHANGED, CREATED, DATA_CHANGED, DELETED, Watches
+from nodes.coordination.znode import ADMIN, CREATE, DELETE, READ, WRITE, Znode
+
+OPERATOR = 0
+"""The session that always exists and owns no ephemeral nodes: faults and tests act through it."""
+
+Listener = Callable[[Told], None]
+Undo = list[Callable[[], None]]
+
+
+class Tree:
+    """Nodes, sessions and watches of one coordination service.
+
+    `submit` is the only way to change it (the session calls below go through it too). Submitting again, in order, the operations
+    whose results were `changed` makes the same tree: that is the log. `now_ms` of `submit` becomes ctime and mtime; the one of
+    `touch`, `open_session` and `expire_due` is a clock that never goes back. Submitting does not touch the session: a caller does
+    so for every request and ping it hears.
+    """
+
+    def __init__(
+        self, tick_ms: int = 100, min_timeout_ms: int = 200, max_timeout_ms: int = 60_000, first_session: int = 1
+    ):
+        self.zxid = 0
+        self.nodes: dict[str, Znode] = {"/": Znode(0, 0)}
+        self.sessions = Sessions(tick_ms, min_timeout_ms, max_timeout_ms)
+        self.watches = Watches()
+        self.next_session = first_session
+        self.listeners: list[Listener] = []
+        self._touched: list[Touched] = []
+        self._answer: dict[type, Callable[[int, Any, int], Result]] = {
+            ops.Create: self._change, ops.Delete: self._change, ops.Set: self._change,
+            ops.SetPermissions: self._change, ops.Check: self._change, ops.Multi: self._multi,
+            ops.OpenSession: self._open, ops.CloseSession: self._close,
+            ops.Get: self._get, ops.Exists: self._exists, ops.Children: self._children,
+            ops.GetPermissions: self._get_permissions, ops.Sync: self._sync, ops.SetWatches: self._set_watches,
+        }  # fmt: skip
+        self._step: dict[type, Callable[[int, Any, int, int, Undo], Result]] = {
+            ops.Create: self._create, ops.Delete: self._delete, ops.Set: self._set,
+            ops.SetPermissions: self._set_permissions, ops.Check: self._check,
+        }  # fmt: skip
+
+    # --- what callers do -------------------------------------------------------------------------------------------
+
+    def submit(self, session: int, op: ops.Operation, now_ms: int) -> Result:
+        """Answers one operation of a session; never raises for what a client may ask."""
+        if session != OPERATOR and session not in self.sessions.open:
+            return Result(Code.SESSION_EXPIRED, self.zxid)
+        try:
+            return self._answer[op.__class__](session, op, now_ms)
+        except Refused as refused:
+            return Result(refused.code, self.zxid)
+
+    def open_session(self, timeout_ms: int, now_ms: int, password: bytes = b"") -> Session:
+        """A new session; its `timeout_ms` is the negotiated one."""
+        self.submit(OPERATOR, ops.OpenSession(self.sessions.negotiate(timeout_ms), password), now_ms)
+        return self.sessions.open[self.next_session - 1]
+
+    def touch(self, session: int, now_ms: int) -> bool:
+        """The session was heard of. False when it is gone: tell the client that it has expired."""
+        return self.sessions.touch(session, now_ms)
+
+    def close_session(self, session: int, now_ms: int, expired: bool = False) -> Result:
+        """Ends a session and removes its ephemeral nodes; Code.SESSION_EXPIRED when there is none."""
+        return self.submit(session, ops.CloseSession(expired), now_ms)
+
+    def expire_due(self, now_ms: int, at_ms: int | None = None) -> list[tuple[int, Result]]:
+        """Ends every session that was not touched in time; `at_ms` is the time listeners hear when it is not `now_ms`."""
+        at = now_ms if at_ms is None else at_ms
+        return [(number, self.close_session(number, at, expired=True)) for number in self.sessions.due(now_ms)]
+
+    def disconnected(self, session: int) -> None:
+        """The session's connection is gone, and with it its watches (a client sets them again: SetWatches)."""
+        self.watches.forget(session)
+
+    # --- changes ---------------------------------------------------------------------------------------------------
+
+    def _change(self, session: int, op: Any, now_ms: int) -> Result:
+        self._touched = []
+        result = self._step[op.__class__](session, op, now_ms, self.zxid + 1, [])
+        return self._done(result, op.__struct_config__.tag, session, now_ms)
+
+    def _multi(self, session: int, op: ops.Multi, now_ms: int) -> Result:
+        self._touched = []
+        undo: Undo = []
+        zxid, results = self.zxid + 1, []
+        for one in op.operations:
+            try:
+                results.append(self._step[one.__class__](session, one, now_ms, zxid, undo))
+            except Refused as refused:
+                for step in reversed(undo):
+                    step()
+                return self._rolled_back(refused.code, len(results), len(op.operations))
+        return self._done(Result(results=results), "multi", session, now_ms)
+
+    def _rolled_back(self, code: Code, before: int, total: int) -> Result:
+        """ZooKeeper's answer: 0 for what was undone, the reason, and RUNTIME_INCONSISTENCY for what was not tried."""
+        codes = [Code.OK] * before + [code] + [Code.RUNTIME_INCONSISTENCY] * (total - before - 1)
+        return Result(code, self.zxid, results=[Result(each, self.zxid) for each in codes])
+
+    def _done(self, result: Result, op: str, session: int, now_ms: int) -> Result:
+        """Makes a change visible: the zxid moves, watches fire, listeners hear of it."""
+        touched = self._touched
+        if touched or op in ("open", "close", "expire"):
+            self.zxid += 1
+            result.changed = True
+            result.events = self._fire(touched)
+        result.zxid = self.zxid
+        if result.changed and self.listeners:
+            told = Told(self.zxid, op, session, now_ms, touched)
+            for listener in self.listeners:
+                listener(told)
+        return result
+
+    def _fire(self, touched: list[Touched]) -> list[WatchEvent]:
+        events: list[WatchEvent] = []
+        for each in touched:
+            if each.kind == "set":
+                self.watches.data_changed(each.path, events)
+            elif each.kind == "created":
+                self.watches.created(each.path, parent_of(each.path), events)
+            elif each.kind == "deleted":
+                self.watches.deleted(each.path, parent_of(each.path), events)
+        return events
+
+    def _create(self, session: int, op: ops.Create, now_ms: int, zxid: int, undo: Undo) -> Result:
+        parent = self._node(parent_of(op.path), CREATE)
+        path = f"{op.path}{parent.creations:010d}" if op.sequential else op.path
+        if not valid(path):
+            raise Refused(Code.BAD_ARGUMENTS)
+        if path in self.nodes:
+            raise Refused(Code.NODE_EXISTS)
+        if parent.owner:
+            raise Refused(Code.NO_CHILDREN_FOR_EPHEMERALS)
+        if not 0 < op.permissions <= ops.ALL_PERMISSIONS:
+            raise Refused(Code.INVALID_ACL)
+        if op.ephemeral and session == OPERATOR:
+            raise Refused(Code.BAD_ARGUMENTS)
+        node = Znode(zxid, now_ms, op.data, session if op.ephemeral else 0, op.permissions)
+        undo.append(parent.restorer())
+        self._link(path, node)
+        parent.creations += 1
+        parent.pzxid = zxid
+        undo.append(lambda: self._unlink(path, node))
+        self._touched.append(Touched("created", path))
+        return Result(0, zxid, path=path, stat=node.stat())
+
+    def _delete(self, session: int, op: ops.Delete, now_ms: int, zxid: int, undo: Undo) -> Result:
+        if op.path == "/":
+            raise Refused(Code.BAD_ARGUMENTS)
+        parent = self._node(parent_of(op.path), DELETE)
+        node = self._node(op.path)
+        _expect(node.version, op.version)
+        if node.children:
+            raise Refused(Code.NOT_EMPTY)
+        undo.append(parent.restorer())
+        self._unlink(op.path, node)
+        parent.pzxid = zxid
+        undo.append(lambda: self._link(op.path, node))
+        self._touched.append(Touched("deleted", op.path))
+        return Result(0, zxid, path=op.path)
+
+    def _set(self, session: int, op: ops.Set, now_ms: int, zxid: int, undo: Undo) -> Result:
+        node = self._node(op.path, WRITE)
+        _expect(node.version, op.version)
+        undo.append(node.restorer())
+        node.data, node.mzxid, node.mtime = op.data, zxid, now_ms
+        node.version += 1
+        self._touched.append(Touched("set", op.path))
+        return Result(0, zxid, path=op.path, stat=node.stat())
+
+    def _set_permissions(self, session: int, op: ops.SetPermissions, now_ms: int, zxid: int, undo: Undo) -> Result:
+        node = self._node(op.path, ADMIN)
+        if not 0 < op.permissions <= ops.ALL_PERMISSIONS:
+            raise Refused(Code.INVALID_ACL)
+        _expect(node.aversion, op.version)
+        node.permissions = op.permissions
+        node.aversion += 1
+        self._touched.append(Touched("acl", op.path))
+        return Result(0, zxid, path=op.path, stat=node.stat())
+
+    def _check(self, session: int, op: ops.Check, now_ms: int, zxid: int, undo: Undo) -> Result:
+        _expect(self._node(op.path, READ).version, op.version)
+        return Result(0, zxid, path=op.path)
+
+    def _link(self, path: str, node: Znode) -> None:
+        self.nodes[path] = node
+        self.nodes[parent_of(path)].children[path[path.rfind("/") + 1 :]] = None
+        if node.owner:
+            self.sessions.open[node.owner].ephemerals[path] = None
+
+    def _unlink(self, path: str, node: Znode) -> None:
+        del self.nodes[path]
+        del self.nodes[parent_of(path)].children[path[path.rfind("/") + 1 :]]
+        if node.owner:
+            del self.sessions.open[node.owner].ephemerals[path]
+
+    def _node(self, path: str, permission: int = 0) -> Znode:
+        node = self.nodes.get(path)
+        if node is None:
+            raise Refused(Code.NO_NODE if valid(path) else Code.BAD_ARGUMENTS)
+        if permission & ~node.permissions:
+            raise Refused(Code.NO_AUTH)
+        return node
+
+    # --- sessions --------------------------------------------------------------------------------------------------
+
+    def _open(self, session: int, op: ops.OpenSession, now_ms: int) -> Result:
+        number = self.next_session
+        self.next_session += 1
+        self.sessions.add(Session(number, op.timeout_ms, op.password), now_ms)
+        self._touched = []
+        return self._done(Result(), "open", number, now_ms)
+
+    def _close(self, session: int, op: ops.CloseSession, now_ms: int) -> Result:
+        if session == OPERATOR:
+            raise Refused(Code.BAD_ARGUMENTS)
+        self._touched = []
+        self.watches.forget(session)
+        for path in sorted(self.sessions.open[session].ephemerals):
+            self.nodes[parent_of(path)].pzxid = self.zxid + 1
+            self._unlink(path, self.nodes[path])
+            self._touched.append(Touched("deleted", path))
+        self.sessions.remove(session)
+        return self._done(Result(), "expire" if op.expired else "close", session, now_ms)
+
+    # --- reads -----------------------------------------------------------------------------------------------------
+
+    def _get(self, session: int, op: ops.Get, now_ms: int) -> Result:
+        node = self._node(op.path, READ)
+        if op.watch:
+            self.watches.add(self.watches.data, op.path, session)
+        return Result(0, self.zxid, path=op.path, data=node.data, stat=node.stat())
+
+    def _exists(self, session: int, op: ops.Exists, now_ms: int) -> Result:
+        if op.watch and valid(op.path):
+            self.watches.add(self.watches.data, op.path, session)
+        return Result(0, self.zxid, path=op.path, stat=self._node(op.path).stat())
+
+    def _children(self, session: int, op: ops.Children, now_ms: int) -> Result:
+        """Names in order, so that a seed replays; ZooKeeper promises none."""
+        node = self._node(op.path, READ)
+        if op.watch:
+            self.watches.add(self.watches.child, op.path, session)
+        return Result(0, self.zxid, path=op.path, stat=node.stat(), children=sorted(node.children))
+
+    def _get_permissions(self, session: int, op: ops.GetPermissions, now_ms: int) -> Result:
+        node = self._node(op.path)
+        return Result(0, self.zxid, path=op.path, stat=node.stat(), permissions=node.permissions)
+
+    def _sync(self, session: int, op: ops.Sync, now_ms: int) -> Result:
+        return Result(0, self.zxid, path=op.path)
+
+    def _set_watches(self, session: int, op: ops.SetWatches, now_ms: int) -> Result:
+        watches, result = self.watches, Result(0, self.zxid)
+        due: list[tuple[int, str]] = []
+        for path in op.data:
+            node = self.nodes.get(path)
+            if node is None or node.mzxid > op.zxid:
+                due.append((DELETED if node is None else DATA_CHANGED, path))
+            else:
+                watches.add(watches.data, path, session)
+        for path in op.exist:
+            if path in self.nodes:
+                due.append((CREATED, path))
+            else:
+                watches.add(watches.data, path, session)
+        for path in op.child:
+            node = self.nodes.get(path)
+            if node is None or node.pzxid > op.zxid:
+                due.append((DELETED if node is None else CHILDREN_CHANGED, path))
+            else:
+                watches.add(watches.child, path, session)
+        result.events = [WatchEvent(session, kind, path) for kind, path in due]
+        return result
+
+
+def _expect(version: int, expected: int) -> None:
+    if expected not in (-1, version):
+        raise Refused(Code.BAD_VERSION)

@@ -1,0 +1,64 @@
+"""One-shot watches, by path and by session."""
+
+from __future__ import annotations
+
+from nodes.coordination.operations import WatchEvent
+
+CREATED, DELETED, DATA_CHANGED, CHILDREN_CHANGED = 1, 2, 3, 4
+
+Table = dict[str, dict[int, None]]
+
+
+class Watches:
+    """Order of firing is the order of setting, so that a seed replays."""
+
+    def __init__(self) -> None:
+        self.data: Table = {}
+        """Left by get and exists."""
+        self.child: Table = {}
+        self._paths: dict[int, dict[str, None]] = {}
+
+    def add(self, table: Table, path: str, session: int) -> None:
+        table.setdefault(path, {})[session] = None
+        self._paths.setdefault(session, {})[path] = None
+
+    def forget(self, session: int) -> None:
+        """The session's connection or the session itself is gone."""
+        for path in self._paths.pop(session, ()):
+            for table in (self.data, self.child):
+                watchers = table.get(path)
+                if watchers is not None:
+                    watchers.pop(session, None)
+                    if not watchers:
+                        del table[path]
+
+    def _take(self, table: Table, path: str) -> dict[int, None]:
+        watchers = table.pop(path, None)
+        if watchers is None:
+            return {}
+        other = self.child if table is self.data else self.data
+        left = other.get(path, {})
+        for session in watchers:
+            if session not in left:
+                self._paths[session].pop(path, None)
+        return watchers
+
+    def created(self, path: str, parent: str, events: list[WatchEvent]) -> None:
+        if path in self.data:
+            events.extend(WatchEvent(session, CREATED, path) for session in self._take(self.data, path))
+        self._children_changed(parent, events)
+
+    def deleted(self, path: str, parent: str, events: list[WatchEvent]) -> None:
+        """Who watches data and children of the node hears of its end once."""
+        if path in self.data or path in self.child:
+            told = self._take(self.data, path) | self._take(self.child, path)
+            events.extend(WatchEvent(session, DELETED, path) for session in told)
+        self._children_changed(parent, events)
+
+    def data_changed(self, path: str, events: list[WatchEvent]) -> None:
+        if path in self.data:
+            events.extend(WatchEvent(session, DATA_CHANGED, path) for session in self._take(self.data, path))
+
+    def _children_changed(self, parent: str, events: list[WatchEvent]) -> None:
+        if parent in self.child:
+            events.extend(WatchEvent(session, CHILDREN_CHANGED, parent) for session in self._take(self.child, parent))

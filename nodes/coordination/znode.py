@@ -1,0 +1,45 @@
+"""One node of the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nodes.coordination.operations import ALL_PERMISSIONS, Stat
+
+READ, WRITE, CREATE, DELETE, ADMIN = 1, 2, 4, 8, 16
+
+
+class Znode:
+    """`creations` counts children ever made: it numbers sequential nodes and, with the children there are, gives cversion."""
+
+    __slots__ = (
+        "aversion", "children", "creations", "ctime", "czxid", "data", "mtime", "mzxid", "owner", "permissions",
+        "pzxid", "version",
+    )  # fmt: skip
+
+    def __init__(self, zxid: int, now_ms: int, data: bytes = b"", owner: int = 0, permissions: int = ALL_PERMISSIONS):
+        self.czxid = self.mzxid = self.pzxid = zxid
+        self.ctime = self.mtime = now_ms
+        self.version = self.aversion = self.creations = 0
+        self.data = data
+        self.owner = owner
+        self.permissions = permissions
+        self.children: dict[str, None] = {}
+
+    def stat(self) -> Stat:
+        there = len(self.children)
+        return Stat(
+            self.czxid, self.mzxid, self.ctime, self.mtime, self.version, 2 * self.creations - there, self.aversion,
+            self.owner, len(self.data), there, self.pzxid,
+        )  # fmt: skip
+
+    def restorer(self) -> Callable[[], None]:
+        """A step that brings back everything but the children."""
+        data, version, mzxid, mtime = self.data, self.version, self.mzxid, self.mtime
+        creations, pzxid = self.creations, self.pzxid
+
+        def restore() -> None:
+            self.data, self.version, self.mzxid, self.mtime = data, version, mzxid, mtime
+            self.creations, self.pzxid = creations, pzxid
+
+        return restore
