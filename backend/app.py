@@ -71,7 +71,8 @@ async def http_error(request: Request, error: Exception) -> Response:
 
 
 def serve_page(app: FastAPI, page: Path) -> None:
-    """Files of the built page; any other path that is not the API's shows the page itself, which reads its URL."""
+    """Files of the built page; any other path that is not the API's shows the page itself, which reads its
+    URL."""
 
     @app.get("/{path:path}", include_in_schema=False)
     async def read_page(path: str) -> Response:

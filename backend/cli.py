@@ -1,4 +1,5 @@
-"""The command line. Machine-readable output goes to standard output; wrong input gets one line and exit code 2."""
+"""The command line. Machine-readable output goes to standard output; wrong input gets one line and exit
+code 2."""
 
 from __future__ import annotations
 
@@ -16,9 +17,13 @@ from backend.errors import WRONG_INPUT_EXIT, LabError, Malformed
 from backend.settings import DEFAULT_PORT, DEFAULT_PROTOCOL, Settings, default_data
 
 app = typer.Typer(
-    name="cloverlab", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
+    name="cloverlab",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     help="Metadata server clusters that fail over: run, watched and broken from a browser.",
-)  # fmt: skip
+)
 Port = Annotated[
     int | None, typer.Option("--port", min=1, max=65535, help="Where the control plane listens (8080).")
 ]

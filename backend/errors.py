@@ -1,4 +1,5 @@
-"""Operating errors of the control plane, each one line; the one place that maps them to HTTP and to exit codes."""
+"""Operating errors of the control plane, each one line; the one place that maps them to HTTP and to exit
+codes."""
 
 from __future__ import annotations
 

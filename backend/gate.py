@@ -15,7 +15,8 @@ LOCAL_ORIGIN = re.compile(r"^https?://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1
 
 
 class Gate:
-    """A page of another site cannot reach the cluster through a person's browser: Host and Origin must be this machine."""
+    """A page of another site cannot reach the cluster through a person's browser: Host and Origin must be
+    this machine."""
 
     def __init__(self, app: ASGIApp):
         self._app = app

@@ -1,4 +1,5 @@
-"""One running cluster with all that hangs on its events: store, pictures, rates, splits of failovers, checks, live stream."""
+"""One running cluster with all that hangs on its events: store, pictures, rates, splits of failovers,
+checks, live stream."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import time
 import msgspec
 from nodes.real.clock import monotonic_ns
 
+from backend.clusters.picture import Picture
 from backend.errors import LabError
 from backend.events.failovers import Failover, Failovers
 from backend.events.hub import Hub
@@ -16,6 +18,7 @@ from backend.fabrics.home import Home
 from backend.fabrics.process_faults import ProcessFaults
 from backend.fabrics.processes import GENTLE, ProcessFabric
 from backend.settings import Settings
+from backend.store import queries
 from backend.store.buckets import Buckets
 from backend.store.store import Store
 from nodes.trace.events import Called, Stamped
@@ -27,14 +30,14 @@ PICTURE_EVERY_EVENTS = 20_000
 class Lab:
     """Made by `open`; `start` brings the cluster up, `stop` ends all of it."""
 
-    def __init__(self, settings: Settings, home: Home, store: Store):
+    def __init__(self, settings: Settings, home: Home, store: Store, last: Picture):
         self.settings = settings
         self.home = home
         self.store = store
         self.buckets = Buckets()
         self.failovers = Failovers(self._failed_over)
         workload = GENTLE if settings.workload else None
-        self.fabric = ProcessFabric(home, self._on_events, workload, store.positions, boot=store.run)
+        self.fabric = ProcessFabric(home, self._on_events, workload, store.positions, store.run, last)
         self.faults = ProcessFaults(self.fabric)
         self.checks = Checks(home.file.cluster, lambda failed: self.fabric.tell("checks", failed))
         self.hub = Hub(self)
@@ -55,8 +58,9 @@ class Lab:
         except LabError:
             home.close()
             raise
+        last = await queries.last_picture(store.reader)
         await store.begin_run(home.file.cluster.protocol, monotonic_ns())
-        return cls(settings, home, store)
+        return cls(settings, home, store, last)
 
     async def start(self) -> None:
         """Raises CannotStart or Unavailable when the cluster does not come up."""

@@ -109,6 +109,13 @@ def listen(port: int) -> socket.socket:
 
 def web_config(lab: Lab) -> uvicorn.Config:
     return uvicorn.Config(
-        create_app(lab), lifespan="off", log_level="warning", access_log=False, ws="websockets-sansio", ws_max_size=64 * 1024,
-        timeout_graceful_shutdown=1, h11_max_incomplete_event_size=64 * 1024, server_header=False,
-    )  # fmt: skip
+        create_app(lab),
+        lifespan="off",
+        log_level="warning",
+        access_log=False,
+        ws="websockets-sansio",
+        ws_max_size=64 * 1024,
+        timeout_graceful_shutdown=1,
+        h11_max_incomplete_event_size=64 * 1024,
+        server_header=False,
+    )

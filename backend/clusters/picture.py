@@ -1,4 +1,5 @@
-"""The state of a cluster as its events tell it: a pure reducer, so that the present and any past moment are made the same way."""
+"""The state of a cluster as its events tell it: a pure reducer, so that the present and any past moment
+are made the same way."""
 
 from __future__ import annotations
 
@@ -211,7 +212,9 @@ def check_failed(picture: Picture, stamped: e.Stamped, event: e.CheckFailed) -> 
 
 STEPS: dict[type[e.Event], Callable[[Picture, e.Stamped, Any], None]] = {
     e.Started: started, e.Stopped: stopped, e.RoleChanged: role_changed, e.Durable: durable, e.Cut: cut,
-    e.Committed: committed, e.Applied: applied, e.JournalOpened: journal_opened, e.Warned: warned, e.Placed: placed,
-    e.LockHeld: lock_held, e.EpochRaised: epoch_raised, e.Configured: configured, e.FaultInjected: fault_injected,
+    e.Committed: committed, e.Applied: applied, e.JournalOpened: journal_opened, e.Warned: warned,
+    e.Placed: placed,
+    e.LockHeld: lock_held, e.EpochRaised: epoch_raised, e.Configured: configured, e.FaultInjected:
+    fault_injected,
     e.FaultEnded: fault_ended, e.CheckFailed: check_failed,
 }  # fmt: skip

@@ -17,9 +17,13 @@ def server(state: ServerState) -> dict[str, Any]:
 
 def group(state: GroupState) -> dict[str, Any]:
     return {
-        "name": state.name, "epoch": state.epoch, "active": state.active, "lock_owner": state.lock_owner,
-        "commit_sn": state.commit_sn, "configuration": {"number": state.configuration, "members": state.members},
-    }  # fmt: skip
+        "name": state.name,
+        "epoch": state.epoch,
+        "active": state.active,
+        "lock_owner": state.lock_owner,
+        "commit_sn": state.commit_sn,
+        "configuration": {"number": state.configuration, "members": state.members},
+    }
 
 
 def faults(picture: Picture) -> list[dict[str, Any]]:

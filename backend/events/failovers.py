@@ -1,4 +1,5 @@
-"""The split of each failover, taken from events only (CFS §5.4: detection, election, switch, reconnection)."""
+"""The split of each failover, taken from events only (CFS §5.4: detection, election, switch,
+reconnection)."""
 
 from __future__ import annotations
 
@@ -74,8 +75,10 @@ class Watch:
         obtained = min(max(self.obtained_ns, self.lost_ns), self.serving_ns)
         end = answered_ns or self.serving_ns
         split = Failover(
-            self.group, start, ms(self.lost_ns - start), ms(obtained - self.lost_ns), ms(self.serving_ns - obtained),
-            ms(answered_ns - self.serving_ns) if answered_ns else None, ms(end - start), self.old, self.active, self.epoch,
+            self.group, start, ms(self.lost_ns - start), ms(obtained - self.lost_ns), ms(self.serving_ns -
+            obtained),
+            ms(answered_ns - self.serving_ns) if answered_ns else None, ms(end - start), self.old,
+            self.active, self.epoch,
         )  # fmt: skip
         self.fault_ns = self.lost_ns = 0
         self.last_answer_ns = answered_ns or 0

@@ -1,4 +1,5 @@
-"""The live stream: events gathered for 50 ms, encoded once for all pages, and never more than a page can take."""
+"""The live stream: events gathered for 50 ms, encoded once for all pages, and never more than a page can
+take."""
 
 from __future__ import annotations
 
@@ -78,7 +79,7 @@ class Hub:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    # --- pages ------------------------------------------------------------------------------------------------------
+    # --- pages ------------------------------------------------------------------------------------
 
     def join(self, after: int | None) -> Page:
         """A new page: first the present picture, then what it missed since `after` as far as it is held."""
@@ -124,7 +125,7 @@ class Hub:
                 page.put(self._hello(page.behind - 1))
                 page.behind = 0
 
-    # --- what is told ------------------------------------------------------------------------------------------------
+    # --- what is told -----------------------------------------------------------------------------
 
     async def _batches(self) -> None:
         while True:

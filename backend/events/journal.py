@@ -1,4 +1,5 @@
-"""The journals side by side: for each server the state of each journal group, equal neighbours as one cell."""
+"""The journals side by side: for each server the state of each journal group, equal neighbours as one
+cell."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from backend.store import queries
 from nodes.trace.events import Committed, Cut, Durable, JournalOpened, Stamped
 
 Cell = tuple[int, int, int, str]
-"""from_sn, to_sn, epoch, state: p durable, c committed, a applied, e of another epoch than the committed one, x missing."""
+"""from_sn, to_sn, epoch, state: p durable, c committed, a applied, e of another epoch than the committed
+one, x missing."""
 
 
 class Columns:
@@ -41,7 +43,8 @@ class Columns:
             held.pop(sn, None)
 
     def opened(self, held: dict[int, tuple[int, int]], event: JournalOpened) -> None:
-        """A restarted server's own word on what it has: groups it got before events were kept count with its last epoch."""
+        """A restarted server's own word on what it has: groups it got before events were kept count with
+        its last epoch."""
         self.drop(held, event.last_sn + 1, self.to_sn)
         first = 1 if event.image_sn else max(1, event.first_sn)
         for sn in range(max(first, self.from_sn), min(event.last_sn, self.to_sn) + 1):

@@ -15,7 +15,8 @@ class MessageLines:
         self._dropped = 0
 
     def add(self, server: str, answer: dict[str, Any]) -> None:
-        """`answer` is what the control socket's take_messages told: events as `[tag, to, kind, octets]` with their stamp."""
+        """`answer` is what the control socket's take_messages told: events as `[tag, to, kind, octets]`
+        with their stamp."""
         self._dropped += int(answer.get("dropped", 0))
         for told in answer.get("messages", []):
             self._sent(server, told)

@@ -19,7 +19,8 @@ class Run(BaseModel):
 
 
 class EventOut(BaseModel):
-    """One event; its own fields stand beside these, `server` and `number` of the event as `of_server` and `of_number`."""
+    """One event; its own fields stand beside these, `server` and `number` of the event as `of_server` and
+    `of_number`."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -88,7 +89,7 @@ class Timeline(BaseModel):
 class JournalRow(BaseModel):
     name: str
     cells: list[tuple[int, int, int, Literal["p", "c", "a", "e", "x"]]] = Field(
-        description="from_sn, to_sn, epoch, state: p durable, c committed, a applied, e of another epoch, x missing."
+        description="from_sn, to_sn, epoch, state: p durable, c committed, a applied, e other epoch, x missing."
     )
 
 

@@ -36,9 +36,14 @@ async def calls(
         failed[place] += more_failed
         latencies[place].merge(more)
     return {
-        "from_ns": from_ns, "to_ns": to_ns, "bucket_ns": width, "ok": ok, "failed": failed,
-        "p50_ms": [each.quantile_ms(0.5) for each in latencies], "p99_ms": [each.quantile_ms(0.99) for each in latencies],
-    }  # fmt: skip
+        "from_ns": from_ns,
+        "to_ns": to_ns,
+        "bucket_ns": width,
+        "ok": ok,
+        "failed": failed,
+        "p50_ms": [each.quantile_ms(0.5) for each in latencies],
+        "p99_ms": [each.quantile_ms(0.99) for each in latencies],
+    }
 
 
 def bands(
@@ -74,8 +79,12 @@ def faults(found: list[tuple[int, Stamped]], from_ns: int, to_ns: int) -> list[d
         if isinstance(event, FaultInjected):
             ended = stamped.at_ns if event.verb in AT_ONCE else None
             told[event.fault] = {
-                "fault": event.fault, "verb": event.verb, "targets": event.targets, "at_ns": stamped.at_ns, "ended_ns": ended
-            }  # fmt: skip
+                "fault": event.fault,
+                "verb": event.verb,
+                "targets": event.targets,
+                "at_ns": stamped.at_ns,
+                "ended_ns": ended,
+            }
         elif isinstance(event, FaultEnded) and event.fault in told:
             told[event.fault]["ended_ns"] = stamped.at_ns
     return [

@@ -1,4 +1,5 @@
-"""Operating-system processes of the cluster: started, signalled, found again after the control plane was killed."""
+"""Operating-system processes of the cluster: started, signalled, found again after the control plane was
+killed."""
 
 from __future__ import annotations
 
@@ -136,7 +137,8 @@ class Children:
         self._save()
 
     async def spawn(self, name: str, role: str, module: str, *arguments: str) -> Child:
-        """Starts `python -m MODULE ARGUMENTS` and waits for its ready line. Raises Unavailable with its last words."""
+        """Starts `python -m MODULE ARGUMENTS` and waits for its ready line. Raises Unavailable with its
+        last words."""
         output, errors = self._logs / f"{name}.out", self._logs / f"{name}.err"
         with output.open("wb") as out, errors.open("ab") as err:
             mark = err.tell()

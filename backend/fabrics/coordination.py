@@ -1,4 +1,5 @@
-"""The coordination service as the fabric sees it: the embedded server, which is ours to start, or a real ensemble."""
+"""The coordination service as the fabric sees it: the embedded server, which is ours to start, or a real
+ensemble."""
 
 from __future__ import annotations
 
@@ -64,18 +65,25 @@ class EmbeddedEnsemble:
         leftover = leftovers.get(launch.COORDINATION)
         port = self._home.port_of(launch.COORDINATION, in_use=leftover is not None)
         self.hosts = [launch.address(port)]
-        if leftover is not None:
-            self._children.adopt(leftover)
-        else:
+        if leftover is None:
             await self.restart()
 
     async def restart(self) -> None:
         port = self._home.port_of(launch.COORDINATION)
         directory = self._home.directory(launch.COORDINATION)
         await self._children.spawn(
-            launch.COORDINATION, "coordination", "nodes.coordination",
-            "--host", "127.0.0.1", "--port", str(port), "--data", str(directory), "--control", str(self._socket),
-        )  # fmt: skip
+            launch.COORDINATION,
+            "coordination",
+            "nodes.coordination",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+            "--data",
+            str(directory),
+            "--control",
+            str(self._socket),
+        )
 
     async def observe(self) -> None:
         while True:

@@ -48,7 +48,8 @@ class Home:
 
     @classmethod
     def open(cls, path: Path, standbys: int | None, protocol: str | None, zookeeper: str | None) -> Home:
-        """Raises CannotStart in one line when the directory is held, unwritable, of another format or of another shape."""
+        """Raises CannotStart in one line when the directory is held, unwritable, of another format or of
+        another shape."""
         path = path.expanduser().absolute()
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -94,7 +95,8 @@ class Home:
         return self._sockets / f"{name}.sock"
 
     def port_of(self, name: str, in_use: bool = False) -> int:
-        """The recorded port, or a free one that is recorded now. A port that a stranger has taken since is replaced."""
+        """The recorded port, or a free one that is recorded now. A port that a stranger has taken since is
+        replaced."""
         known = self.file.ports.get(name)
         if known is not None and (in_use or is_free(known)):
             return known
@@ -182,7 +184,8 @@ def replace_file(path: Path, octets: bytes, mode: int = 0o644) -> None:
 
 
 def socket_directory(path: Path) -> Path:
-    """`run/` in the data directory, or a private directory with a short name when that is too long for a Unix socket."""
+    """`run/` in the data directory, or a private directory with a short name when that is too long for a
+    Unix socket."""
     directory = path / "run"
     if len(os.fsencode(directory)) > SOCKET_PATH_OCTETS - 32:
         digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:12]

@@ -36,9 +36,12 @@ def server_file(home: Home, name: str, coordination: str) -> Path:
     """Writes the file of a metadata server; `coordination` is where its relay listens."""
     config = ServerConfig(name, home.servers()[name], home.file.cluster)
     told = {
-        "role": "server", "config": config, "listen": address(home.file.ports[name]), "coordination": coordination,
+        "role": "server",
+        "config": config,
+        "listen": address(home.file.ports[name]),
+        "coordination": coordination,
         **common(home, name, server_directory(home, name)),
-    }  # fmt: skip
+    }
     return write(home.directory("config") / f"{name}.json", told)
 
 

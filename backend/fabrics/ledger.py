@@ -39,14 +39,16 @@ class Ledger:
         return self._last
 
     def end_of(self, server: str, *verbs: str) -> int:
-        """Ends the faults of these verbs at a server; returns the newest one's number, 0 when there was none."""
+        """Ends the faults of these verbs at a server; returns the newest one's number, 0 when there was
+        none."""
         ended = [each for each in self.standing.values() if each.verb in verbs and server in each.targets]
         for each in ended:
             self._end(each)
         return max((each.fault for each in ended), default=0)
 
     def heal(self, a: str | None, b: str | None) -> int:
-        """Ends what touches the link a, b (or all of a, or everything); returns the newest fault's number, 0 for none."""
+        """Ends what touches the link a, b (or all of a, or everything); returns the newest fault's number,
+        0 for none."""
         newest = 0
         for each in list(self.standing.values()):
             left = [link for link in each.links if not link.touches(a, b)]

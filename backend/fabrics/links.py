@@ -1,4 +1,5 @@
-"""Which messages are dropped, delayed or lost between which processes: the faults in force, turned into each transport's rules."""
+"""Which messages are dropped, delayed or lost between which processes: the faults in force, turned into
+each transport's rules."""
 
 from __future__ import annotations
 
@@ -51,7 +52,8 @@ def ways(direction: Direction) -> tuple[Literal["to", "from"], ...]:
 
 
 def seen_from(fault: LinkFault, name: str) -> list[tuple[str, Literal["to", "from"]]]:
-    """The peers and ways that the process `name` has to treat for this fault. A cut is kept at both ends, the rest by the sender."""
+    """The peers and ways that the process `name` has to treat for this fault. A cut is kept at both ends,
+    the rest by the sender."""
     peers: list[tuple[str, Literal["to", "from"]]] = []
     if fault.a == name:
         peers += [(fault.b, way) for way in ways(fault.direction)]

@@ -1,4 +1,5 @@
-"""Turns changes of the coordination tree into the events of the global view. Pure: whoever sees a change tells it here."""
+"""Turns changes of the coordination tree into the events of the global view. Pure: whoever sees a change
+tells it here."""
 
 from __future__ import annotations
 

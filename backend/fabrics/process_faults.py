@@ -26,11 +26,22 @@ class ProcessFaults:
         self.added = ""
         """The server that `add_server` made last."""
         self._verbs: dict[str, Callable[[list[str], dict[str, Any]], Awaitable[int]]] = {
-            "crash": self._crash, "restart": self._restart, "stop": self._stop, "pause": self._pause, "resume": self._resume,
-            "cut": self._link, "delay": self._link, "lose": self._link, "heal": self._heal, "heal_all": self._heal_all,
-            "take_lock": self._take_lock, "expire_session": self._expire_session, "add_server": self._add_server,
-            "slow_disk": self._disk, "fail_disk": self._disk,
-        }  # fmt: skip
+            "crash": self._crash,
+            "restart": self._restart,
+            "stop": self._stop,
+            "pause": self._pause,
+            "resume": self._resume,
+            "cut": self._link,
+            "delay": self._link,
+            "lose": self._link,
+            "heal": self._heal,
+            "heal_all": self._heal_all,
+            "take_lock": self._take_lock,
+            "expire_session": self._expire_session,
+            "add_server": self._add_server,
+            "slow_disk": self._disk,
+            "fail_disk": self._disk,
+        }
 
     async def do(self, name: str, words: list[str], options: dict[str, Any] | None = None) -> int:
         """Returns the fault's number (of an undoing verb: of what it undid, 0 for nothing).
@@ -46,7 +57,7 @@ class ProcessFaults:
         targets = list(itertools.chain.from_iterable(resolve(word, picture, rng) for word in words))
         return await self._verbs[name](targets, {"verb": name, **given})
 
-    # --- processes ---------------------------------------------------------------------------------------------------
+    # --- processes --------------------------------------------------------------------------------
 
     def _child(self, name: str) -> Child | None:
         if name in self.fabric.picture.groups:
@@ -121,7 +132,7 @@ class ProcessFaults:
     def _over(self, targets: list[str], *verbs: str) -> int:
         return max((self.fabric.ledger.end_of(name, *verbs) for name in targets), default=0)
 
-    # --- links -------------------------------------------------------------------------------------------------------
+    # --- links ------------------------------------------------------------------------------------
 
     async def _link(self, targets: list[str], options: dict[str, Any]) -> int:
         verb, direction = options.pop("verb"), options["direction"]
@@ -157,7 +168,7 @@ class ProcessFaults:
     def _from_all(self, name: str, direction: Any) -> list[tuple[str, str, Any]]:
         if name != COORDINATION:
             return [(name, EVERYBODY, direction)]
-        return [(server, COORDINATION, OPPOSITE[direction]) for server in self.fabric.picture.servers]  # type: ignore[index]
+        return [(server, COORDINATION, OPPOSITE[direction]) for server in self.fabric.picture.servers]
 
     async def _heal(self, targets: list[str], options: dict[str, Any]) -> int:
         a, b = [*targets, None, None][:2]
@@ -168,7 +179,7 @@ class ProcessFaults:
     async def _heal_all(self, targets: list[str], options: dict[str, Any]) -> int:
         return await self._heal([], options)
 
-    # --- coordination ---------------------------------------------------------------------------------------------------
+    # --- coordination -----------------------------------------------------------------------------
 
     async def _take_lock(self, targets: list[str], options: dict[str, Any]) -> int:
         group = group_of(targets[0], self.fabric.picture)
@@ -191,7 +202,7 @@ class ProcessFaults:
         await self.fabric.ensemble.expire(name, session)
         return fault
 
-    # --- disks and servers ------------------------------------------------------------------------------------------------
+    # --- disks and servers ------------------------------------------------------------------------
 
     async def _disk(self, targets: list[str], options: dict[str, Any]) -> int:
         verb, name = options.pop("verb"), targets[0]

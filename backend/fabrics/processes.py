@@ -1,4 +1,5 @@
-"""A cluster of operating-system processes on this machine: coordination, relays, metadata servers and the workload's client."""
+"""A cluster of operating-system processes on this machine: coordination, relays, metadata servers and the
+workload's client."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 from nodes.real.clock import monotonic_ns
 
 from backend.clusters.picture import Picture
@@ -31,7 +33,8 @@ CONTROL = "control"
 
 
 class ProcessFabric:
-    """Starts, watches, breaks and ends the processes. `on_events` is given every event of the cluster, in order of time."""
+    """Starts, watches, breaks and ends the processes. `on_events` is given every event of the cluster, in
+    order of time."""
 
     def __init__(
         self,
@@ -40,9 +43,12 @@ class ProcessFabric:
         workload: WorkloadConfig | None = GENTLE,
         positions: dict[str, int] | None = None,
         boot: int = 1,
+        last: Picture | None = None,
     ):
         self.home = home
         self.boot = boot
+        self.last = last or Picture()
+        """What was known when the earlier control plane ended."""
         self.workload = workload
         self.children = Children(home.path)
         self.traces = Traces(positions or {})
@@ -58,17 +64,18 @@ class ProcessFabric:
         self.on_states: Callable[[], None] = lambda: None
         self._on_events = on_events
         self._numbers: dict[str, int] = {}
-        self._seq = 0
         self._tasks: list[asyncio.Task[None]] = []
         self._states: dict[str, str] = {}
 
-    # --- life ----------------------------------------------------------------------------------------------------
+    # --- life -------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Raises CannotStart or Unavailable in one line; what was started by then is to be ended by `stop`."""
+        """Raises CannotStart or Unavailable in one line; what was started by then is to be ended by
+        `stop`."""
         leftovers = self.children.leftovers()
         for child in leftovers.values():
             child.resume()
+            self.children.adopt(child)
         await self.ensemble.start(leftovers)
         await self.relays.start(leftovers, list(self.home.servers()), self.ensemble.hosts)
         for name in self.home.servers():
@@ -104,10 +111,18 @@ class ProcessFabric:
         if leftover is not None:
             with contextlib.suppress(Unavailable):
                 await ask(self.home.socket_of(name), {"do": "rules", "rules": []})
-                self.children.adopt(leftover)
+                self.recall(name)
                 return
             await leftover.kill()
         await self.start_server(name)
+
+    def recall(self, name: str) -> None:
+        """A server that runs on told long ago what it is: the last picture knows."""
+        old = self.last.servers.get(name)
+        if old is not None:
+            self.picture.servers[name] = msgspec.structs.replace(
+                old, role="down", faults=[], process="running"
+            )
 
     async def start_server(self, name: str) -> None:
         self.home.port_of(name)
@@ -124,10 +139,17 @@ class ProcessFabric:
         await self.children.spawn(launch.CLIENT, "workload", "nodes", "workload", "--config", str(file))
         await self.apply_rules([launch.CLIENT])
 
-    # --- rules and questions --------------------------------------------------------------------------------------
+    async def replace_client(self, workload: WorkloadConfig) -> None:
+        """Ends the workload's client and starts it with another configuration."""
+        self.workload = workload
+        await self.start_client(self.children.by_name.get(launch.CLIENT))
+        self.throttle = {"rate_per_s": workload.rate_per_s, "paused": False}
+
+    # --- rules and questions ----------------------------------------------------------------------
 
     async def apply_rules(self, names: list[str] | None = None) -> None:
-        """Tells the transports and relays which links are broken. One that is not there gets its rules when it starts."""
+        """Tells the transports and relays which links are broken. One that is not there gets its rules
+        when it starts."""
         links = self.ledger.links()
         wanted = names if names is not None else [*self.home.servers(), launch.CLIENT]
         for name in wanted:
@@ -178,7 +200,7 @@ class ProcessFabric:
             s.believes == "active" for s in servers
         )
 
-    # --- events ----------------------------------------------------------------------------------------------------
+    # --- events -----------------------------------------------------------------------------------
 
     def tell(self, server: str, event: Event, at_ns: int = 0) -> None:
         """An event of the control plane itself: server `control`, `coordination` or `checks`."""
@@ -190,8 +212,7 @@ class ProcessFabric:
 
     def _pass_on(self, events: list[Stamped]) -> None:
         for stamped in events:
-            self._seq += 1
-            self.picture.apply(stamped, self._seq)
+            self.picture.apply(stamped, self.picture.seq)
         if events:
             self._on_events(events)
 

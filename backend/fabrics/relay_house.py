@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-
 from backend.errors import Unavailable
 from backend.fabrics import launch
 from backend.fabrics.children import Child, Children
@@ -23,18 +21,19 @@ class RelayHouse:
 
     async def start(self, leftovers: dict[str, Child], servers: list[str], targets: list[str]) -> None:
         self._targets = targets
-        leftover = leftovers.get(launch.RELAYS)
-        if leftover is not None:
-            with contextlib.suppress(Unavailable):
+        adopted = launch.RELAYS in leftovers
+        if adopted:
+            try:
                 await ask(self._socket, {"do": "status"})
-                self._children.adopt(leftover)
-        if launch.RELAYS not in self._children.by_name:
-            leftover = None
+            except Unavailable:
+                await leftovers[launch.RELAYS].kill()
+                adopted = False
+        if not adopted:
             await self._children.spawn(
                 launch.RELAYS, "relays", "backend.fabrics.relays", "--control", str(self._socket)
             )
         for name in servers:
-            await self.add(name, in_use=leftover is not None)
+            await self.add(name, in_use=adopted)
             await self.apply([], name)
 
     async def add(self, name: str, in_use: bool = False) -> None:
@@ -49,9 +48,11 @@ class RelayHouse:
     async def apply(self, links: list[LinkFault], name: str) -> None:
         rules = relay_rules(links, name)
         told = {
-            "cut_to": rules["to"].drop, "cut_from": rules["from"].drop,
-            "delay_ms": max(rules["to"].delay_ms, rules["from"].delay_ms), "loss": max(rules["to"].loss, rules["from"].loss),
-        }  # fmt: skip
+            "cut_to": rules["to"].drop,
+            "cut_from": rules["from"].drop,
+            "delay_ms": max(rules["to"].delay_ms, rules["from"].delay_ms),
+            "loss": max(rules["to"].loss, rules["from"].loss),
+        }
         await ask(self._socket, {"do": "rules", "name": name, "rules": told})
 
     def _name(self, server: str, place: int) -> str:

@@ -1,4 +1,5 @@
-"""Questions to a process over its Unix control socket: one JSON line there, one back. No link rule touches it."""
+"""Questions to a process over its Unix control socket: one JSON line there, one back. No link rule touches
+it."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ LINE_OCTETS = 32 * 1024 * 1024
 
 
 async def ask(socket: Path, question: dict[str, Any], timeout_s: float = 2.0) -> dict[str, Any]:
-    """Raises Unavailable with the process's one line when it refuses, is not there or does not answer in time."""
+    """Raises Unavailable with the process's one line when it refuses, is not there or does not answer in
+    time."""
     try:
         async with asyncio.timeout(timeout_s):
             reader, writer = await asyncio.open_unix_connection(str(socket), limit=LINE_OCTETS)

@@ -9,12 +9,14 @@ from backend.clusters.picture import Picture, ServerState
 from backend.errors import Impossible, Malformed, NotThere
 
 WORDS = re.compile(
-    r"^(?P<a>a )?(?P<role>active|standbys|standby|junior|last down)(?: (?P<nth>[1-9][0-9]?))? of (?P<group>[a-z][a-z0-9-]{0,31})$"
+    r"^(?P<a>a )?(?P<role>active|standbys|standby|junior|last down)"
+    r"(?: (?P<nth>[1-9][0-9]?))? of (?P<group>[a-z][a-z0-9-]{0,31})$"
 )
 
 
 def resolve(word: str, picture: Picture, rng: random.Random) -> list[str]:
-    """Names of servers, clients, groups or `coordination`. Raises NotThere for an unknown name, Impossible when nobody has the role now."""
+    """Names of servers, clients, groups or `coordination`. Raises NotThere for an unknown name, Impossible
+    when nobody has the role now."""
     if word == "clients":
         return sorted(picture.clients) or nobody(word)
     if word == "coordination" or word in picture.servers or word in picture.clients or word in picture.groups:

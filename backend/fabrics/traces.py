@@ -1,4 +1,5 @@
-"""Follows the traces of all processes and merges them, with the fabric's own events, into one stream ordered by time."""
+"""Follows the traces of all processes and merges them, with the fabric's own events, into one stream
+ordered by time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The control plane's own session with coordination: it takes locks away, and watches a real ensemble. kazoo's threads stay in here."""
+"""The control plane's own session with coordination: it takes locks away, and watches a real ensemble.
+kazoo's threads stay in here."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ class TreeClient:
         return self._client
 
     async def take_lock(self, group: str, owner: str) -> None:
-        """One multi removes the lock and its owner's place (CFS Table 3, Test A: the global view is modified)."""
+        """One multi removes the lock and its owner's place (CFS Table 3, Test A: the global view is
+        modified)."""
         client = await self._connected()
         answers = await asyncio.to_thread(remove_lock, client, f"{ROOT}/groups/{group}", owner)
         if any(isinstance(answer, Exception) for answer in answers):
@@ -54,12 +56,14 @@ class TreeClient:
         found, _ = await asyncio.to_thread(client.get, ROOT)
         if found and found != cluster.encode():
             raise CannotStart(
-                f"{self._hosts} already holds the cluster {found.decode(errors='replace')[:40]}; use its --data or another ensemble"
+                f"{self._hosts} already holds the cluster {found.decode(errors='replace')[:40]}; "
+                "use its --data or another ensemble"
             )
         await asyncio.to_thread(client.set, ROOT, cluster.encode())
 
     async def watch(self, groups: list[GroupConfig], on_node: OnNode) -> None:
-        """`on_node(path, octets or None, owning session)` is called in the event loop for each change that is seen."""
+        """`on_node(path, octets or None, owning session)` is called in the event loop for each change that
+        is seen."""
         loop = asyncio.get_running_loop()
         client = await self._connected()
 

@@ -1,4 +1,5 @@
-"""The fault verbs that processes can do: what menus, keys, the API and the command line show is made from this table."""
+"""The fault verbs that processes can do: what menus, keys, the API and the command line show is made from
+this table."""
 
 from __future__ import annotations
 
@@ -34,28 +35,81 @@ class Verb(msgspec.Struct, frozen=True):
 DIRECTION = VerbOption("direction", "direction", "both")
 
 VERBS: tuple[Verb, ...] = (
-    Verb("crash", "C", "Crash", "server", undo="restart", danger="Kills the process (SIGKILL); its memory is lost."),
+    Verb(
+        "crash",
+        "C",
+        "Crash",
+        "server",
+        undo="restart",
+        danger="Kills the process (SIGKILL); its memory is lost.",
+    ),
     Verb("restart", "R", "Restart", "server"),
-    Verb("stop", "S", "Stop gracefully", "server", undo="restart", danger="Ends the process after it has closed its session."),
-    Verb("pause", "P", "Pause", "server", undo="resume", danger="Stops the process (SIGSTOP) until it is resumed."),
+    Verb(
+        "stop",
+        "S",
+        "Stop gracefully",
+        "server",
+        undo="restart",
+        danger="Ends the process after it has closed its session.",
+    ),
+    Verb(
+        "pause",
+        "P",
+        "Pause",
+        "server",
+        undo="resume",
+        danger="Stops the process (SIGSTOP) until it is resumed.",
+    ),
     Verb("resume", "U", "Resume", "server"),
-    Verb("power_loss", "W", "Power loss", "server", undo="restart", danger="Kills the process and cuts its files back to what was synced."),
-    Verb("cut", "X", "Cut", "link", (DIRECTION, VerbOption("island", "boolean", False)), "heal", counts=(1, 32)),
+    Verb(
+        "power_loss",
+        "W",
+        "Power loss",
+        "server",
+        undo="restart",
+        danger="Kills the process and cuts its files back to what was synced.",
+    ),
+    Verb(
+        "cut", "X", "Cut", "link", (DIRECTION, VerbOption("island", "boolean", False)), "heal", counts=(1, 32)
+    ),
     Verb("heal", "H", "Heal", "link", counts=(0, 2)),
     Verb("heal_all", "A", "Heal all", "cluster", counts=(0, 0)),
-    Verb("delay", "D", "Delay", "link", (VerbOption("ms", "milliseconds", 100), DIRECTION), "heal", counts=(1, 2)),
+    Verb(
+        "delay",
+        "D",
+        "Delay",
+        "link",
+        (VerbOption("ms", "milliseconds", 100), DIRECTION),
+        "heal",
+        counts=(1, 2),
+    ),
     Verb("lose", "O", "Lose", "link", (VerbOption("share", "share", 0.2), DIRECTION), "heal", counts=(1, 2)),
-    Verb("take_lock", "L", "Take the lock away", "group", danger="Removes the lock and its owner's place from the global view."),
-    Verb("expire_session", "E", "Expire the session", "server", danger="Ends the server's session with coordination."),
+    Verb(
+        "take_lock",
+        "L",
+        "Take the lock away",
+        "group",
+        danger="Removes the lock and its owner's place from the global view.",
+    ),
+    Verb(
+        "expire_session",
+        "E",
+        "Expire the session",
+        "server",
+        danger="Ends the server's session with coordination.",
+    ),
     Verb("slow_disk", "K", "Slow disk", "server", (VerbOption("ms", "milliseconds", 50),), "slow_disk"),
     Verb("fail_disk", "F", "Failing disk", "server", (VerbOption("on", "boolean", True),), "fail_disk"),
     Verb("add_server", "N", "Add a server", "group"),
-)  # fmt: skip
+)
 
 BY_NAME = {verb.verb: verb for verb in VERBS}
 ELSEWHERE = {
-    "duplicate": "duplicates messages", "reorder": "reorders messages", "corrupt": "corrupts files", "skew_clock": "skews clocks",
-}  # fmt: skip
+    "duplicate": "duplicates messages",
+    "reorder": "reorders messages",
+    "corrupt": "corrupts files",
+    "skew_clock": "skews clocks",
+}
 LINK_VERBS = ("cut", "delay", "lose")
 AT_ONCE = ("take_lock", "expire_session", "add_server")
 """Verbs that are over as soon as they are done."""

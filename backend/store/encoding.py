@@ -1,4 +1,5 @@
-"""Events between their three shapes: as they travel (`Stamped`), as a row of the store, and as JSON with fields by name."""
+"""Events between their three shapes: as they travel (`Stamped`), as a row of the store, and as JSON with
+fields by name."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ Row = tuple[int, int, str, int, int, int, int, str, int | None, bytes]
 
 OF_ONE_GROUP = (Durable, Committed, Applied)
 KINDS: dict[str, type[Event]] = {
-    name: kind for name, kind in vars(events).items() if isinstance(kind, type) and issubclass(kind, Event) and kind is not Event
+    name: kind for name, kind in vars(events).items() if isinstance(kind, type) and issubclass(kind, Event)
+    and kind is not Event
 }  # fmt: skip
 FIELDS: dict[type[Event], tuple[str, ...]] = {kind: kind.__struct_fields__ for kind in KINDS.values()}
 BIG = ("digest", "crc", "session")

@@ -1,4 +1,5 @@
-"""Latencies of many calls in little room: counts on a logarithmic scale, five per cent apart, that can be added up."""
+"""Latencies of many calls in little room: counts on a logarithmic scale, five per cent apart, that can be
+added up."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ class Latencies:
             self.counts[slot] = self.counts.get(slot, 0) + count
 
     def quantile_ms(self, share: float) -> float | None:
-        """The smallest latency that `share` of the calls did not exceed, in milliseconds; None without calls."""
+        """The smallest latency that `share` of the calls did not exceed, in milliseconds; None without
+        calls."""
         left = math.ceil(share * sum(self.counts.values()))
         for slot in sorted(self.counts):
             left -= self.counts[slot]

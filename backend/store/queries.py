@@ -18,7 +18,8 @@ COLUMNS = "server, boot, number, at_ns, cause, body"
 LATEST_NS = 1 << 62
 """A moment later than any event: the end of the run."""
 SKEW_NS = 2_000_000_000
-"""Events are stored as they arrive; one that is told late (its server was paused) may lie this far behind its neighbours."""
+"""Events are stored as they arrive; one that is told late (its server was paused) may lie this far behind
+its neighbours."""
 
 
 class RunRow(msgspec.Struct, frozen=True):
@@ -35,9 +36,10 @@ class RunRow(msgspec.Struct, frozen=True):
 async def runs(reader: aiosqlite.Connection, live_run: int, live_seq: int) -> list[RunRow]:
     """Newest first."""
     async with reader.execute(
-        "SELECT run, protocol, started_at, ended_at, started_ns, first_seq, last_seq FROM runs ORDER BY run DESC"
+        "SELECT run, protocol, started_at, ended_at, started_ns, first_seq, last_seq FROM runs"
+        " ORDER BY run DESC"
     ) as rows:
-        found = [RunRow(*row, live=row[0] == live_run) async for row in rows]
+        found = [RunRow(*row[:7], row[0] == live_run) async for row in rows]
     return [msgspec.structs.replace(row, last_seq=live_seq) if row.live else row for row in found]
 
 
@@ -104,7 +106,10 @@ async def buckets(
     reader: aiosqlite.Connection, run: int, from_ns: int, to_ns: int
 ) -> list[tuple[int, int, int, Latencies]]:
     """(at_ns, ok, failed, latencies) of each tenth of a second with calls."""
-    query = "SELECT at_ns, ok, failed, latencies FROM buckets WHERE run = ? AND at_ns >= ? AND at_ns < ? ORDER BY at_ns"
+    query = (
+        "SELECT at_ns, ok, failed, latencies FROM buckets"
+        " WHERE run = ? AND at_ns >= ? AND at_ns < ? ORDER BY at_ns"
+    )
     async with reader.execute(query, (run, from_ns, to_ns)) as rows:
         return [(row[0], row[1], row[2], Latencies.decode(row[3])) async for row in rows]
 
@@ -118,14 +123,16 @@ async def failovers(reader: aiosqlite.Connection, run: int, from_ns: int, to_ns:
 async def of_groups(
     reader: aiosqlite.Connection, from_sn: int, to_sn: int, last_seq: int
 ) -> list[tuple[int, Stamped]]:
-    """Durable, Committed and Applied events of these journal groups, of all runs: a journal outlives its run."""
+    """Durable, Committed and Applied events of these journal groups, of all runs: a journal outlives its
+    run."""
     query = f"SELECT seq, {COLUMNS} FROM events WHERE sn BETWEEN ? AND ? AND seq <= ? ORDER BY seq"
     async with reader.execute(query, (from_sn, to_sn, last_seq)) as rows:
         return [(row[0], stamped_of(row[1:])) async for row in rows]
 
 
 async def cuts(reader: aiosqlite.Connection, last_seq: int) -> list[tuple[int, Stamped]]:
-    query = f"SELECT seq, {COLUMNS} FROM events WHERE sn IS NULL AND kind IN ('Cut', 'JournalOpened') AND seq <= ? ORDER BY seq"
+    where = "sn IS NULL AND kind IN ('Cut', 'JournalOpened') AND seq <= ?"
+    query = f"SELECT seq, {COLUMNS} FROM events WHERE {where} ORDER BY seq"
     async with reader.execute(query, (last_seq,)) as rows:
         return [(row[0], stamped_of(row[1:])) async for row in rows]
 
@@ -136,7 +143,14 @@ def told(found: list[tuple[int, Stamped]]) -> list[dict[str, Any]]:
 
 async def last_ns(reader: aiosqlite.Connection, run: RunRow) -> int:
     """The time of the run's last kept event or call."""
-    query = "SELECT max(at_ns) FROM (SELECT at_ns FROM events WHERE seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 100)"
+    newest = "SELECT at_ns FROM events WHERE seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 100"
+    query = f"SELECT max(at_ns) FROM ({newest})"
     event = await (await reader.execute(query, (run.first_seq, run.last_seq))).fetchone()
     call = await (await reader.execute("SELECT max(at_ns) FROM buckets WHERE run = ?", (run.run,))).fetchone()
     return max((event and event[0]) or 0, (call and call[0]) or 0, run.started_ns + 1)
+
+
+async def last_picture(reader: aiosqlite.Connection) -> Picture:
+    """The end of the newest run; empty when there is none."""
+    found = await runs(reader, 0, 0)
+    return await picture_at(reader, found[0], LATEST_NS) if found else Picture()

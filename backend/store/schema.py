@@ -14,24 +14,30 @@ FORMAT = 1
 
 TABLES = """
 CREATE TABLE runs (
-    run INTEGER PRIMARY KEY, protocol TEXT NOT NULL, started_at TEXT NOT NULL, seen_at TEXT NOT NULL, ended_at TEXT,
+    run INTEGER PRIMARY KEY, protocol TEXT NOT NULL, started_at TEXT NOT NULL, seen_at TEXT NOT NULL,
+    ended_at TEXT,
     started_ns INTEGER NOT NULL, first_seq INTEGER NOT NULL, last_seq INTEGER NOT NULL
 );
 CREATE TABLE events (
-    seq INTEGER PRIMARY KEY, run INTEGER NOT NULL, server TEXT NOT NULL, boot INTEGER NOT NULL, number INTEGER NOT NULL,
+    seq INTEGER PRIMARY KEY, run INTEGER NOT NULL, server TEXT NOT NULL, boot INTEGER NOT NULL, number
+    INTEGER NOT NULL,
     at_ns INTEGER NOT NULL, cause INTEGER NOT NULL, kind TEXT NOT NULL, sn INTEGER, body BLOB NOT NULL
 );
 CREATE INDEX events_by_kind ON events (kind, run, seq) WHERE sn IS NULL;
 CREATE INDEX events_by_sn ON events (sn, seq) WHERE sn IS NOT NULL;
 CREATE TABLE positions (server TEXT PRIMARY KEY, number INTEGER NOT NULL);
-CREATE TABLE pictures (run INTEGER NOT NULL, seq INTEGER NOT NULL, at_ns INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (run, seq));
+CREATE TABLE pictures (run INTEGER NOT NULL, seq INTEGER NOT NULL, at_ns INTEGER NOT NULL, body BLOB NOT
+NULL, PRIMARY KEY (run, seq));
 CREATE TABLE buckets (
-    run INTEGER NOT NULL, at_ns INTEGER NOT NULL, ok INTEGER NOT NULL, failed INTEGER NOT NULL, latencies BLOB NOT NULL,
+    run INTEGER NOT NULL, at_ns INTEGER NOT NULL, ok INTEGER NOT NULL, failed INTEGER NOT NULL, latencies
+    BLOB NOT NULL,
     PRIMARY KEY (run, at_ns)
 );
-CREATE TABLE failovers (run INTEGER NOT NULL, at_ns INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (run, at_ns));
+CREATE TABLE failovers (run INTEGER NOT NULL, at_ns INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (run,
+at_ns));
 """
-"""`sn` is set for the events of single journal groups (Durable, Committed, Applied) alone: they are many, and pruned first."""
+"""`sn` is set for the events of single journal groups (Durable, Committed, Applied) alone: they are many,
+and pruned first."""
 
 
 async def connect(path: Path) -> aiosqlite.Connection:

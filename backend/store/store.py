@@ -18,7 +18,8 @@ from nodes.trace.events import Stamped
 
 BATCH_S = 0.04
 KEPT_EVENTS = 2_000_000
-"""Journal events (Durable, Committed, Applied) kept of all runs, the newest; every other event is kept with its run."""
+"""Journal events (Durable, Committed, Applied) kept of all runs, the newest; every other event is kept
+with its run."""
 KEPT_RUNS = 20
 PRUNE_EVERY = 50_000
 PRUNE_AT_ONCE = 20_000
@@ -27,7 +28,8 @@ INSERT = "INSERT OR REPLACE INTO events VALUES (?,?,?,?,?,?,?,?,?,?)"
 
 
 class Store:
-    """Writes go through `append` and `keep_…`, which never wait; a task writes them. Sequence numbers go on over runs."""
+    """Writes go through `append` and `keep_…`, which never wait; a task writes them. Sequence numbers go
+    on over runs."""
 
     def __init__(
         self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection, kept_events: int
@@ -48,6 +50,7 @@ class Store:
         self._unpruned = 0
         self._task: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()
+        self._closing = asyncio.Event()
 
     @classmethod
     async def open(cls, path: Path, kept_events: int = KEPT_EVENTS) -> Store:
@@ -103,18 +106,18 @@ class Store:
             await self._write()
 
     async def close(self) -> None:
+        self._closing.set()
         if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            await self._task
         await self.flush()
         await self._writer.execute("UPDATE runs SET ended_at = ? WHERE run = ?", (wall(), self.run))
         await self.reader.close()
         await self._writer.close()
 
     async def _write_on(self) -> None:
-        while True:
-            await asyncio.sleep(BATCH_S)
+        while not self._closing.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._closing.wait(), BATCH_S)
             await self.flush()
 
     async def _write(self) -> None:
@@ -151,7 +154,8 @@ class Store:
         excess = (count[0] if count else 0) - self._kept_events
         while excess > 0:
             await self._writer.execute(
-                "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE sn IS NOT NULL ORDER BY seq LIMIT ?)",
+                "DELETE FROM events WHERE seq IN"
+                " (SELECT seq FROM events WHERE sn IS NOT NULL ORDER BY seq LIMIT ?)",
                 (min(excess, PRUNE_AT_ONCE),),
             )
             excess -= PRUNE_AT_ONCE

@@ -26,6 +26,10 @@ def committed(sn: int, epoch: int = 1) -> e.Committed:
     return e.Committed("g1", sn, epoch, sn * 10 + epoch, ["mds1", "mds2"], 1, [("c", sn)])
 
 
-def called(number: int, returned_ms: float, server: str = "mds1", epoch: int = 1, error: str = "", took_ms: float = 2) -> e.Called:
+def called(
+    number: int, returned_ms: float, server: str = "mds1", epoch: int = 1, error: str = "", took_ms: float = 2
+) -> e.Called:
     end = round(returned_ms * MS)
-    return e.Called("c", number, ["mkdir"], end - round(took_ms * MS), end, None, error, server, epoch, number, 1, 1)
+    return e.Called(
+        "c", number, ["mkdir"], end - round(took_ms * MS), end, None, error, server, epoch, number, 1, 1
+    )

@@ -54,15 +54,45 @@ def one_line(response: httpx.Response) -> str:
         ("POST", "/api/faults", {"verb": "smash", "targets": ["mds1"]}, 404, "no fault is called 'smash'"),
         ("POST", "/api/faults", {"verb": "corrupt", "targets": ["mds1"]}, 409, "only the simulator"),
         ("POST", "/api/faults", {"verb": "crash", "targets": ["active of g1"]}, 409, "no active of g1 now"),
-        ("POST", "/api/faults", {"verb": "crash", "targets": ["active of g7"]}, 404, "no group is called 'g7'"),
+        (
+            "POST",
+            "/api/faults",
+            {"verb": "crash", "targets": ["active of g7"]},
+            404,
+            "no group is called 'g7'",
+        ),
         ("POST", "/api/faults", {"verb": "crash", "targets": ["mds1"]}, 409, "mds1 does not run"),
         ("POST", "/api/faults", {"verb": "crash", "targets": ["g1"]}, 422, "is a group"),
         ("POST", "/api/faults", {"verb": "crash", "targets": []}, 422, "takes 1 target"),
         ("POST", "/api/faults", {"verb": "cut", "targets": ["mds1", "mds1"]}, 422, "two ends"),
-        ("POST", "/api/faults", {"verb": "cut", "targets": ["client1", "coordination"]}, 409, "no link between"),
-        ("POST", "/api/faults", {"verb": "delay", "targets": ["mds1"], "options": {"ms": -1}}, 422, "option ms of delay"),
-        ("POST", "/api/faults", {"verb": "delay", "targets": ["mds1"], "options": {"ns": 1}}, 422, "no option 'ns'"),
-        ("POST", "/api/faults", {"verb": "lose", "targets": ["mds1"], "options": {"share": True}}, 422, "option share"),
+        (
+            "POST",
+            "/api/faults",
+            {"verb": "cut", "targets": ["client1", "coordination"]},
+            409,
+            "no link between",
+        ),
+        (
+            "POST",
+            "/api/faults",
+            {"verb": "delay", "targets": ["mds1"], "options": {"ms": -1}},
+            422,
+            "option ms of delay",
+        ),
+        (
+            "POST",
+            "/api/faults",
+            {"verb": "delay", "targets": ["mds1"], "options": {"ns": 1}},
+            422,
+            "no option 'ns'",
+        ),
+        (
+            "POST",
+            "/api/faults",
+            {"verb": "lose", "targets": ["mds1"], "options": {"share": True}},
+            422,
+            "option share",
+        ),
         ("POST", "/api/faults", {"verb": "take_lock", "targets": ["mds1"]}, 422, "is no group"),
         ("POST", "/api/faults", {"verb": "take_lock", "targets": ["g1"]}, 409, "nobody holds the lock"),
         ("POST", "/api/faults", {"verb": "crash", "who": "mds1"}, 422, "who"),
@@ -101,7 +131,12 @@ def test_only_this_machines_own_pages_may_speak(tmp_path: Path) -> None:
         ):  # fmt: skip
             response = await client.get("/api/cluster", headers=headers)
             assert response.status_code == 403 and one_line(response), headers
-        for headers in ({"Host": "localhost:8080"}, {"Origin": "http://localhost:8080"}, {"Host": "[::1]:8080"}, {}):
+        for headers in (
+            {"Host": "localhost:8080"},
+            {"Origin": "http://localhost:8080"},
+            {"Host": "[::1]:8080"},
+            {},
+        ):
             assert (await client.get("/api/cluster", headers=headers)).status_code == 200, headers
 
     with_api(tmp_path, ask)
@@ -116,7 +151,9 @@ def test_bodies_are_bounded_with_and_without_a_length(tmp_path: Path) -> None:
         response = await client.post("/api/faults", content=b" " * (BODY_OCTETS + 1))
         assert response.status_code == 413 and "octets at most" in one_line(response)
         assert (await client.post("/api/faults", content=pieces())).status_code >= 400
-        malformed = await client.post("/api/faults", content=b"{", headers={"Content-Type": "application/json"})
+        malformed = await client.post(
+            "/api/faults", content=b"{", headers={"Content-Type": "application/json"}
+        )
         assert malformed.status_code == 422 and one_line(malformed)
 
     with_api(tmp_path, ask)
@@ -127,9 +164,17 @@ def test_the_page_is_served_and_nothing_beside_it(tmp_path: Path) -> None:
         for path in ("/", "/cluster/g1"):
             assert "page" in (await client.get(path)).text
         assert (await client.get("/assets/a.js")).text == "1"
-        for path in ("/../secret.txt", "/%2e%2e/secret.txt", "/assets/%2e%2e/%2e%2e/secret.txt", "/x%00y.js", "/no.js"):
+        for path in (
+            "/../secret.txt",
+            "/%2e%2e/secret.txt",
+            "/assets/%2e%2e/%2e%2e/secret.txt",
+            "/x%00y.js",
+            "/no.js",
+        ):
             response = await client.get(path)
-            assert "hidden" not in response.text and (response.status_code == 404 or "page" in response.text), path
+            assert "hidden" not in response.text and (
+                response.status_code == 404 or "page" in response.text
+            ), path
 
     with_api(tmp_path, ask)
 
@@ -137,10 +182,20 @@ def test_the_page_is_served_and_nothing_beside_it(tmp_path: Path) -> None:
 def test_events_and_the_past_are_told_by_name(tmp_path: Path) -> None:
     async def ask(client: httpx.AsyncClient, lab: Lab) -> None:
         story = Story()
-        told = [story(1, "coordination", e.Placed("g1", "mds1", "active", 1, 0)), story(2, "client1", called(1, 2))]
+        told = [
+            story(1, "coordination", e.Placed("g1", "mds1", "active", 1, 0)),
+            story(2, "client1", called(1, 2)),
+        ]
         for sn in (1, 2, 3):
-            told += [story(10 * sn, "mds1", durable(sn)), story(10 * sn + 1, "mds2", durable(sn, crc=5 if sn == 3 else None))]
-        told += [story(25, "mds1", committed(1)), story(35, "mds1", committed(3)), story(36, "mds1", e.Applied(1, 1, 1 << 63))]
+            told += [
+                story(10 * sn, "mds1", durable(sn)),
+                story(10 * sn + 1, "mds2", durable(sn, crc=5 if sn == 3 else None)),
+            ]
+        told += [
+            story(25, "mds1", committed(1)),
+            story(35, "mds1", committed(3)),
+            story(36, "mds1", e.Applied(1, 1, 1 << 63)),
+        ]
         told.sort(key=lambda stamped: stamped.at_ns)
         for stamped in told:
             lab.fabric.picture.apply(stamped, 0)
@@ -172,9 +227,14 @@ def test_the_api_describes_itself_with_named_models(tmp_path: Path) -> None:
         assert [verb["verb"] for verb in verbs] == [verb.verb for verb in VERBS]
         keys = [verb["key"] for verb in verbs]
         assert len(set(keys)) == len(keys)
-        assert {"crash": "C", "restart": "R", "pause": "P", "take_lock": "L", "cut": "X", "heal": "H"}.items() <= {
-            verb["verb"]: verb["key"] for verb in verbs
-        }.items()
+        assert {
+            "crash": "C",
+            "restart": "R",
+            "pause": "P",
+            "take_lock": "L",
+            "cut": "X",
+            "heal": "H",
+        }.items() <= {verb["verb"]: verb["key"] for verb in verbs}.items()
         metrics = await client.get("/metrics")
         assert 'cloverlab_server_role{group="g1",role="down",server="mds1"} 1.0' in metrics.text
 

@@ -25,7 +25,9 @@ from backend.cli import entry, split_arguments
         (["nonsense"], "nonsense"),
     ],
 )
-def test_wrong_input_gets_one_line_and_two(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_input_gets_one_line_and_two(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert entry(arguments) == 2
     out, err = capsys.readouterr()
     assert out == "" and says in err and err.count("\n") == 1
@@ -61,5 +63,8 @@ def test_targets_are_words_or_phrases_and_options_have_types() -> None:
     assert split_arguments(["mds1", "a standby of g1", "--ms", "50", "--direction=to"]) == (
         ["mds1", "a standby of g1"], {"ms": 50, "direction": "to"},
     )  # fmt: skip
-    assert split_arguments(["standby", "2", "of", "g1", "last", "down", "of", "g1"])[0] == ["standby 2 of g1", "last down of g1"]
+    assert split_arguments(["standby", "2", "of", "g1", "last", "down", "of", "g1"])[0] == [
+        "standby 2 of g1",
+        "last down of g1",
+    ]
     assert split_arguments(["mds1", "mds2", "--island"]) == (["mds1", "mds2"], {"island": True})

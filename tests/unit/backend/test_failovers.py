@@ -28,7 +28,13 @@ def test_the_split_of_a_crash() -> None:
     crash = (100, "control", e.FaultInjected(1, "crash", ["mds1"], {}))
     (split,) = splits(*BEFORE, crash, *TAKEOVER, (5_060, "client1", called(2, 5_060, "mds3", 2)))
     assert (split.detection_ms, split.election_ms, split.switch_ms, split.reconnect_ms) == (4_900, 20, 30, 10)
-    assert (split.total_ms, split.old, split.new, split.epoch, split.fault_ns) == (4_960, "mds1", "mds3", 2, 100 * MS)
+    assert (split.total_ms, split.old, split.new, split.epoch, split.fault_ns) == (
+        4_960,
+        "mds1",
+        "mds3",
+        2,
+        100 * MS,
+    )
 
 
 def test_without_a_fault_the_last_answer_begins_it() -> None:
@@ -45,16 +51,27 @@ def test_an_answer_of_the_old_active_or_a_failed_call_does_not_end_it() -> None:
 
 
 def test_a_fault_at_a_standby_is_none_of_its() -> None:
-    assert splits(*BEFORE, (100, "control", e.FaultInjected(1, "crash", ["mds2"], {})), (120, "client1", called(2, 120))) == []
+    assert (
+        splits(
+            *BEFORE,
+            (100, "control", e.FaultInjected(1, "crash", ["mds2"], {})),
+            (120, "client1", called(2, 120)),
+        )
+        == []
+    )
 
 
 def test_the_lock_taken_away_while_the_session_lives() -> None:
     taken = (200, "control", e.FaultInjected(1, "take_lock", ["g1", "mds1"], {}))
     (split,) = splits(
-        *BEFORE, taken, (203, "coordination", e.LockHeld("g1", "")), (203, "coordination", e.Placed("g1", "mds1", "", 0, 0)),
-        (230, "coordination", e.LockHeld("g1", "mds2")), (260, "mds2", e.Serving("g1", 2, 4, 4)),
+        *BEFORE,
+        taken,
+        (203, "coordination", e.LockHeld("g1", "")),
+        (203, "coordination", e.Placed("g1", "mds1", "", 0, 0)),
+        (230, "coordination", e.LockHeld("g1", "mds2")),
+        (260, "mds2", e.Serving("g1", 2, 4, 4)),
         (262, "client1", called(2, 262, "mds2", 2)),
-    )  # fmt: skip
+    )
     assert (split.detection_ms, split.election_ms, split.switch_ms, split.reconnect_ms) == (3, 27, 30, 2)
 
 

@@ -17,7 +17,9 @@ def test_each_change_is_one_event_and_a_repetition_none() -> None:
     assert observer.changed(f"{G}/view/mds2", place, 77) == []
     assert observer.changed(f"{G}/lock", node(owner="mds2"), 77) == [LockHeld("g1", "mds2")]
     assert observer.changed(f"{G}/epoch", node(epoch=4, active="mds2")) == [EpochRaised("g1", 4, "mds2")]
-    assert observer.changed(f"{G}/configuration", node(number=2, members=["mds1"])) == [Configured("g1", 2, ["mds1"])]
+    assert observer.changed(f"{G}/configuration", node(number=2, members=["mds1"])) == [
+        Configured("g1", 2, ["mds1"])
+    ]
     assert observer.changed(f"{G}/lock", None) == [LockHeld("g1", "")]
     assert observer.changed(f"{G}/view/mds2", None) == [Placed("g1", "mds2", "", 0, 0)]
 

@@ -7,7 +7,8 @@ import pytest
 
 from backend.clusters.picture import Picture
 from backend.errors import CannotStart, NotThere
-from backend.store import queries, store as store_module
+from backend.store import queries
+from backend.store import store as store_module
 from backend.store.buckets import BUCKET_NS, Buckets
 from backend.store.latencies import Latencies
 from backend.store.store import Store
@@ -74,7 +75,10 @@ def test_a_killed_run_ends_when_it_was_last_seen(tmp_path: Path) -> None:
 def test_good_calls_are_kept_as_buckets_and_failed_ones_as_events_too(tmp_path: Path) -> None:
     async def body() -> None:
         store, buckets, story = await opened(tmp_path), Buckets(), Story()
-        calls = [called(n, 100 + n) for n in range(50)] + [called(50, 310, error="EAGAIN_NOT_ACTIVE"), called(51, 320, error="EEXIST")]
+        calls = [called(n, 100 + n) for n in range(50)] + [
+            called(50, 310, error="EAGAIN_NOT_ACTIVE"),
+            called(51, 320, error="EEXIST"),
+        ]
         numbered = store.append([story(call.returned_ns / MS, "client1", call) for call in calls])
         assert [stamped.event.error for _, stamped in numbered] == ["EAGAIN_NOT_ACTIVE", "EEXIST"]
         for call in calls:
@@ -111,9 +115,16 @@ def test_picture_of_a_past_moment_is_that_of_replaying_all_events(tmp_path: Path
         store, story = await opened(tmp_path), Story()
         live = Picture.of(one_group(), {}, ["client1"])
         store.keep_picture(live)
-        told = [story(1, "mds1", e.Started(5, "a:1", 0)), story(2, "coordination", e.Placed("g1", "mds1", "active", 1, 0))]
+        told = [
+            story(1, "mds1", e.Started(5, "a:1", 0)),
+            story(2, "coordination", e.Placed("g1", "mds1", "active", 1, 0)),
+        ]
         for n in range(1, 40):
-            told += [story(10 * n, "mds1", durable(n)), story(10 * n + 1, "mds1", committed(n)), story(10 * n + 2, "mds2", durable(n))]
+            told += [
+                story(10 * n, "mds1", durable(n)),
+                story(10 * n + 1, "mds1", committed(n)),
+                story(10 * n + 2, "mds2", durable(n)),
+            ]
         told.append(story(200.5, "control", e.FaultInjected(1, "crash", ["mds1"], {})))
         told.sort(key=lambda stamped: stamped.at_ns)
         at_200: Picture | None = None
@@ -127,7 +138,11 @@ def test_picture_of_a_past_moment_is_that_of_replaying_all_events(tmp_path: Path
         await store.flush()
         run = await queries.run_named(store.reader, 1, 1, store.seq)
         found = await queries.picture_at(store.reader, run, 200 * MS)
-        assert (found.servers["mds1"].sn, found.servers["mds2"].sn, found.servers["mds1"].process) == expected == (20, 19, "running")
+        assert (
+            (found.servers["mds1"].sn, found.servers["mds2"].sn, found.servers["mds1"].process)
+            == expected
+            == (20, 19, "running")
+        )
         last = await queries.picture_at(store.reader, run, queries.LATEST_NS)
         assert last == live and last.servers["mds1"].process == "stopped"
         await store.close()
