@@ -12,7 +12,7 @@ from nodes.config import ClusterConfig
 from nodes.trace import events as e
 
 INSTANT = ("take_lock", "expire_session", "add_server")
-ENDS_PROCESS = ("crash", "stop", "power_loss")
+ENDS_PROCESS = ("crash", "stop")
 
 
 class ServerState(msgspec.Struct):

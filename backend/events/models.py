@@ -89,7 +89,7 @@ class Timeline(BaseModel):
 class JournalRow(BaseModel):
     name: str
     cells: list[tuple[int, int, int, Literal["p", "c", "a", "e", "x"]]] = Field(
-        description="from_sn, to_sn, epoch, state: p durable, c committed, a applied, e other epoch, x missing."
+        description="from_sn, to_sn, epoch, state: p durable, c committed, a applied, e other, x missing."
     )
 
 

@@ -15,7 +15,7 @@ from backend.fabrics.sockets import ask
 from backend.fabrics.targets import group_of, natural, resolve
 from backend.fabrics.verbs import check_count, checked_options, verb_named
 
-DOWN = ("crash", "stop", "power_loss")
+DOWN = ("crash", "stop")
 
 
 class ProcessFaults:

@@ -62,14 +62,6 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb("resume", "U", "Resume", "server"),
     Verb(
-        "power_loss",
-        "W",
-        "Power loss",
-        "server",
-        undo="restart",
-        danger="Kills the process and cuts its files back to what was synced.",
-    ),
-    Verb(
         "cut", "X", "Cut", "link", (DIRECTION, VerbOption("island", "boolean", False)), "heal", counts=(1, 32)
     ),
     Verb("heal", "H", "Heal", "link", counts=(0, 2)),
@@ -105,6 +97,7 @@ VERBS: tuple[Verb, ...] = (
 
 BY_NAME = {verb.verb: verb for verb in VERBS}
 ELSEWHERE = {
+    "power_loss": "forgets what was not synced",
     "duplicate": "duplicates messages",
     "reorder": "reorders messages",
     "corrupt": "corrupts files",

@@ -1,0 +1,113 @@
+"""A running `up` for the tests: started as a person would, ended by its own signals."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from backend import remote
+from backend.errors import LabError, Unavailable
+from backend.fabrics.children import began
+from backend.fabrics.home import free_port
+
+REPOSITORY = Path(__file__).absolute().parents[3]
+START_S = 60.0
+PATIENCE_S = 45.0
+
+
+class Up:
+    """`python -m backend.cli up` on its own port and directory."""
+
+    def __init__(self, data: Path, *options: str):
+        self.data = data
+        self.port = free_port(set())
+        self.output = data.parent / "up.log"
+        with self.output.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "backend.cli", "up", "--port", str(self.port), "--data", str(data), *options],
+                cwd=REPOSITORY, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            )  # fmt: skip
+
+    def words(self) -> str:
+        return self.output.read_text()
+
+    def cluster(self) -> dict[str, Any]:
+        told: dict[str, Any] = remote.ask(self.port, "GET", "/api/cluster")
+        return told
+
+    def get(self, path: str) -> Any:
+        return remote.ask(self.port, "GET", path)
+
+    def fault(self, verb: str, *targets: str, **options: Any) -> int:
+        body = {"verb": verb, "targets": list(targets), "options": options}
+        return int(remote.ask(self.port, "POST", "/api/faults", body)["fault"])
+
+    def server(self, name: str) -> dict[str, Any]:
+        return next(server for server in self.cluster()["servers"] if server["name"] == name)
+
+    def active(self) -> str:
+        """The name of the active in the global view that says so itself, or nothing."""
+        servers = self.cluster()["servers"]
+        return next((s["name"] for s in servers if s["role"] == "active" and s["believes"] == "active"), "")
+
+    def await_true(self, true: Callable[[], Any], what: str, timeout_s: float = PATIENCE_S) -> Any:
+        """Asks again until it is true; fails with what was awaited and the cluster as it is then."""
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline:
+            assert self.process.poll() is None, f"up ended with {self.process.returncode}: {self.words()}"
+            with contextlib.suppress(Unavailable):
+                found = true()
+                if found:
+                    return found
+            time.sleep(0.05)
+        raise AssertionError(f"not in {timeout_s:.0f} s: {what}; {json.dumps(self.cluster(), indent=1)}")
+
+    def await_green(self) -> None:
+        self.await_true(lambda: self.cluster()["settled"], "all servers in their places", START_S)
+
+    def pids(self) -> dict[str, int]:
+        """Every process of the roster."""
+        roster = json.loads((self.data / "processes.json").read_text())
+        return {name: entry["pid"] for name, entry in roster.items()}
+
+    def end(self, number: int = signal.SIGINT) -> float:
+        """Sends the signal; returns the seconds until it ended."""
+        sent = time.monotonic()
+        self.process.send_signal(number)
+        self.process.wait(30)
+        return time.monotonic() - sent
+
+    def clean(self) -> None:
+        """After a failed test: nothing that this test started is left."""
+        with contextlib.suppress(OSError, ValueError, LabError):
+            if self.process.poll() is None:
+                self.end(signal.SIGTERM)
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        with contextlib.suppress(OSError, ValueError):
+            for entry in json.loads((self.data / "processes.json").read_text()).values():
+                if began(entry["pid"]) == entry["began"]:
+                    os.kill(entry["pid"], signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def up(data: Path, *options: str) -> Iterator[Up]:
+    running = Up(data, *options)
+    try:
+        running.await_green()
+        yield running
+    finally:
+        running.clean()
+
+
+def alive(pids: dict[str, int]) -> dict[str, int]:
+    return {name: pid for name, pid in pids.items() if began(pid)}

@@ -1,0 +1,96 @@
+"""The life of `up`: start, Ctrl-C, a second `up`, a killed control plane."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.processes.backend.running import REPOSITORY, alive, up
+
+EVERYBODY = {"coordination", "relays", "mds1", "mds2", "mds3", "mds4", "client1"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_all_of_it_within_a_few_seconds(tmp_path: Path, number: int) -> None:
+    with up(tmp_path / "data") as running:
+        pids = running.pids()
+        assert set(pids) == EVERYBODY and len(set(pids.values())) == 7 and alive(pids) == pids
+        assert running.end(number) < 6
+        assert running.process.returncode == 0 and alive(pids) == {}
+        assert "Traceback" not in running.words()
+
+
+def test_a_paused_and_a_crashed_server_do_not_hinder_the_end(tmp_path: Path) -> None:
+    with up(tmp_path / "data") as running:
+        pids = running.pids()
+        running.fault("pause", "mds2")
+        running.fault("crash", "mds3")
+        assert running.end() < 6
+        assert running.process.returncode == 0 and alive(pids) == {}
+
+
+def test_a_second_up_resumes_and_the_first_run_can_be_read(tmp_path: Path) -> None:
+    with up(tmp_path / "data") as first:
+        first.await_true(lambda: first.cluster()["groups"][0]["commit_sn"] > 20, "twenty groups committed")
+        ports = [server["address"] for server in first.cluster()["servers"]]
+        before = first.cluster()
+        first.end()
+    with up(tmp_path / "data") as second:
+        now = second.cluster()
+        assert (now["cluster"], now["run"]) == (before["cluster"], before["run"] + 1)
+        assert [server["address"] for server in now["servers"]] == ports
+        sn = before["groups"][0]["commit_sn"]
+        second.await_true(lambda: second.cluster()["groups"][0]["commit_sn"] > sn, "the sn goes on")
+        past = second.get(f"/api/runs/{before['run']}/picture?at_ns={before['now_ns']}")
+        assert abs(past["groups"]["g1"]["commit_sn"] - sn) <= 20
+        assert past["servers"]["mds1"]["process"] == "running"
+        runs = second.get("/api/runs")
+        assert [run["live"] for run in runs] == [True, False] and runs[1]["ended_at"]
+        second.end()
+
+
+def test_one_directory_has_one_holder(tmp_path: Path) -> None:
+    with up(tmp_path / "data") as running:
+        told = subprocess.run(
+            [sys.executable, "-m", "backend.cli", "up", "--port", "1024", "--data", str(tmp_path / "data")],
+            cwd=REPOSITORY, capture_output=True, text=True, timeout=30, check=False,
+        )  # fmt: skip
+        assert told.returncode == 2 and f"(pid {running.process.pid})" in told.stderr
+        assert told.stderr.count("\n") == 1
+        running.end()
+
+
+def test_servers_outlive_a_killed_control_plane_and_the_next_adopts_them(tmp_path: Path) -> None:
+    with up(tmp_path / "data") as first:
+        pids = first.pids()
+        run, sn = first.cluster()["run"], first.cluster()["groups"][0]["commit_sn"]
+        first.process.kill()
+        first.process.wait()
+        assert alive(pids) == pids
+        with up(tmp_path / "data") as second:
+            kept = second.pids()
+            servers = EVERYBODY - {"client1"}
+            assert {name: kept[name] for name in servers} == {name: pids[name] for name in servers}
+            second.await_true(lambda: second.cluster()["groups"][0]["commit_sn"] > sn, "the sn goes on")
+            assert second.cluster()["run"] == run + 1
+            assert second.end() < 6
+            assert alive({**pids, **kept}) == {}
+
+
+def test_no_event_is_lost_by_a_killed_control_plane(tmp_path: Path) -> None:
+    with up(tmp_path / "data") as first:
+        first.await_true(lambda: first.cluster()["groups"][0]["commit_sn"] > 5, "five groups committed")
+        first.process.kill()
+        first.process.wait()
+        with up(tmp_path / "data") as second:
+            second.await_true(lambda: second.server("mds2")["sn"] > 10, "ten groups durable")
+            numbers = []
+            for run in (1, 2):
+                page = second.get(f"/api/runs/{run}/events?servers=mds2&limit=5000")
+                numbers += [event["number"] for event in page["events"]]
+            assert numbers == list(range(1, len(numbers) + 1))
+            second.end()
