@@ -37,6 +37,7 @@ def create_app(lab: Lab) -> FastAPI:
     app.add_exception_handler(FsError, fs_error)
     app.add_exception_handler(RequestValidationError, malformed)
     app.add_exception_handler(HTTPException, http_error)
+    app.add_exception_handler(Exception, bug)
     serve_page(app, lab.settings.page)
     app.add_middleware(Gate)
     return app
@@ -68,6 +69,11 @@ async def http_error(request: Request, error: Exception) -> Response:
     if error.status_code == 404:
         return line(f"nothing at {request.url.path[:200]}", 404)
     return line(str(error.detail), error.status_code)
+
+
+async def bug(request: Request, error: Exception) -> Response:
+    """Its traceback goes to the control plane's own output."""
+    return line(f"a bug in the control plane: {type(error).__name__} at {request.url.path[:80]}", 500)
 
 
 def serve_page(app: FastAPI, page: Path) -> None:

@@ -19,6 +19,7 @@ from backend.fabrics.children import began
 from backend.fabrics.home import free_port
 
 REPOSITORY = Path(__file__).absolute().parents[3]
+CLOVERLAB = (sys.executable, "-m", "backend.cli")
 START_S = 60.0
 PATIENCE_S = 45.0
 
@@ -32,9 +33,12 @@ class Up:
         self.output = data.parent / "up.log"
         with self.output.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "backend.cli", "up", "--port", str(self.port), "--data", str(data), *options],
-                cwd=REPOSITORY, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-            )  # fmt: skip
+                [*CLOVERLAB, "up", "--port", str(self.port), "--data", str(data), *options],
+                cwd=REPOSITORY,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
 
     def words(self) -> str:
         return self.output.read_text()

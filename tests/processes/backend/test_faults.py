@@ -19,7 +19,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 
 @pytest.fixture(autouse=True)
 def green(cluster: Up) -> Iterator[Up]:
-    """Each test begins and ends with four servers in their places, no fault in force, and no invariant broken."""
+    """Each test begins and ends with all servers in their places, no fault in force, no invariant broken."""
     cluster.await_green()
     yield cluster
     cluster.fault("heal_all")
