@@ -1,4 +1,4 @@
-"""What can be asked of the tree, and what it answers. The changes among them are also what lies in the server's log."""
+"""What can be asked of the tree, and what it answers. The changes among them also lie in the server's log."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ Operation = Change | Check | Get | Exists | Children | GetPermissions | Sync | S
 
 
 class Stat(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """ZooKeeper's Stat in its order on the wire; times in milliseconds since 1970 (virtual in the simulator)."""
+    """ZooKeeper's Stat in its order on the wire; times in milliseconds since 1970 or as simulated."""
 
     czxid: int
     mzxid: int

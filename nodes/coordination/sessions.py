@@ -16,7 +16,7 @@ class Session(msgspec.Struct):
 
 
 class Sessions:
-    """Due times are rounded up to the tick: a session ends more than 0 and at most `tick_ms` after its time-out."""
+    """Due times are rounded up to the tick: a session ends at most `tick_ms` after its time-out, never before."""
 
     def __init__(self, tick_ms: int, min_timeout_ms: int, max_timeout_ms: int):
         assert 0 < tick_ms and 0 < min_timeout_ms <= max_timeout_ms
@@ -48,7 +48,14 @@ class Sessions:
     def touch_all(self, now_ms: int) -> None:
         """Every time-out starts afresh: after a restart, or after the clock began anew."""
         for number in self.open:
-            self.touch(number, now_ms)
+            self.restart(number, now_ms)
+
+    def restart(self, number: int, now_ms: int) -> None:
+        """The time-out starts at `now_ms`, whatever clock it was counted by before."""
+        session = self.open[number]
+        self._leave_bucket(session)
+        session.bucket_ms = 0
+        self.touch(number, now_ms)
 
     def remove(self, number: int) -> Session | None:
         session = self.open.pop(number, None)

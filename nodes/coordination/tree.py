@@ -1,4 +1,4 @@
-"""The znode tree: ZooKeeper's data model, pure and deterministic. Time and sessions' passwords are passed in."""
+"""The znode tree: ZooKeeper's data model, pure and deterministic. Time and passwords are passed in."""
 
 from __future__ import annotations
 
@@ -23,14 +23,18 @@ Undo = list[Callable[[], None]]
 class Tree:
     """Nodes, sessions and watches of one coordination service.
 
-    `submit` is the only way to change it (the session calls below go through it too). Submitting again, in order, the operations
-    whose results were `changed` makes the same tree: that is the log. `now_ms` of `submit` becomes ctime and mtime; the one of
-    `touch`, `open_session` and `expire_due` is a clock that never goes back. Submitting does not touch the session: a caller does
-    so for every request and ping it hears.
+    `submit` is the only way to change it (the session calls below go through it too). Submitting again, in order,
+    the operations whose results were `changed` makes the same tree: that is the log. `now_ms` of `submit` becomes
+    ctime and mtime; the one of `touch` and `expire_due` is a clock that never goes back (open_session: both).
+    Submitting does not touch the session: a caller does so for every request and ping it hears.
     """
 
     def __init__(
-        self, tick_ms: int = 100, min_timeout_ms: int = 200, max_timeout_ms: int = 60_000, first_session: int = 1
+        self,
+        tick_ms: int = 100,
+        min_timeout_ms: int = 200,
+        max_timeout_ms: int = 60_000,
+        first_session: int = 1,
     ):
         self.zxid = 0
         self.nodes: dict[str, Znode] = {"/": Znode(0, 0)}
@@ -44,14 +48,15 @@ class Tree:
             ops.SetPermissions: self._change, ops.Check: self._change, ops.Multi: self._multi,
             ops.OpenSession: self._open, ops.CloseSession: self._close,
             ops.Get: self._get, ops.Exists: self._exists, ops.Children: self._children,
-            ops.GetPermissions: self._get_permissions, ops.Sync: self._sync, ops.SetWatches: self._set_watches,
+            ops.GetPermissions: self._get_permissions, ops.Sync: self._sync,
+            ops.SetWatches: self._set_watches,
         }  # fmt: skip
         self._step: dict[type, Callable[[int, Any, int, int, Undo], Result]] = {
             ops.Create: self._create, ops.Delete: self._delete, ops.Set: self._set,
             ops.SetPermissions: self._set_permissions, ops.Check: self._check,
         }  # fmt: skip
 
-    # --- what callers do -------------------------------------------------------------------------------------------
+    # --- what callers do ------------------------------------------------------------------------------------
 
     def submit(self, session: int, op: ops.Operation, now_ms: int) -> Result:
         """Answers one operation of a session; never raises for what a client may ask."""
@@ -76,15 +81,25 @@ class Tree:
         return self.submit(session, ops.CloseSession(expired), now_ms)
 
     def expire_due(self, now_ms: int, at_ms: int | None = None) -> list[tuple[int, Result]]:
-        """Ends every session that was not touched in time; `at_ms` is the time listeners hear when it is not `now_ms`."""
+        """Ends every session not touched in time; listeners hear `at_ms` (default `now_ms`) as the time."""
         at = now_ms if at_ms is None else at_ms
-        return [(number, self.close_session(number, at, expired=True)) for number in self.sessions.due(now_ms)]
+        return [
+            (number, self.close_session(number, at, expired=True)) for number in self.sessions.due(now_ms)
+        ]
 
     def disconnected(self, session: int) -> None:
-        """The session's connection is gone, and with it its watches (a client sets them again: SetWatches)."""
+        """The session's connection is gone, and with it its watches (a client sets them again)."""
         self.watches.forget(session)
 
-    # --- changes ---------------------------------------------------------------------------------------------------
+    def restore(self, path: str, node: Znode) -> None:
+        """Puts back a node of an image, a parent before its children; not a change."""
+        if path == "/":
+            node.children = self.nodes["/"].children
+            self.nodes["/"] = node
+        else:
+            self._link(path, node)
+
+    # --- changes --------------------------------------------------------------------------------------------
 
     def _change(self, session: int, op: Any, now_ms: int) -> Result:
         self._touched = []
@@ -105,7 +120,7 @@ class Tree:
         return self._done(Result(results=results), "multi", session, now_ms)
 
     def _rolled_back(self, code: Code, before: int, total: int) -> Result:
-        """ZooKeeper's answer: 0 for what was undone, the reason, and RUNTIME_INCONSISTENCY for what was not tried."""
+        """ZooKeeper's answer: 0 for what was undone, the reason, RUNTIME_INCONSISTENCY for what was not tried."""
         codes = [Code.OK] * before + [code] + [Code.RUNTIME_INCONSISTENCY] * (total - before - 1)
         return Result(code, self.zxid, results=[Result(each, self.zxid) for each in codes])
 
@@ -180,7 +195,9 @@ class Tree:
         self._touched.append(Touched("set", op.path))
         return Result(0, zxid, path=op.path, stat=node.stat())
 
-    def _set_permissions(self, session: int, op: ops.SetPermissions, now_ms: int, zxid: int, undo: Undo) -> Result:
+    def _set_permissions(
+        self, session: int, op: ops.SetPermissions, now_ms: int, zxid: int, undo: Undo
+    ) -> Result:
         node = self._node(op.path, ADMIN)
         if not 0 < op.permissions <= ops.ALL_PERMISSIONS:
             raise Refused(Code.INVALID_ACL)
@@ -214,7 +231,7 @@ class Tree:
             raise Refused(Code.NO_AUTH)
         return node
 
-    # --- sessions --------------------------------------------------------------------------------------------------
+    # --- sessions -------------------------------------------------------------------------------------------
 
     def _open(self, session: int, op: ops.OpenSession, now_ms: int) -> Result:
         number = self.next_session
@@ -235,7 +252,7 @@ class Tree:
         self.sessions.remove(session)
         return self._done(Result(), "expire" if op.expired else "close", session, now_ms)
 
-    # --- reads -----------------------------------------------------------------------------------------------------
+    # --- reads ----------------------------------------------------------------------------------------------
 
     def _get(self, session: int, op: ops.Get, now_ms: int) -> Result:
         node = self._node(op.path, READ)

@@ -61,4 +61,14 @@ class Watches:
 
     def _children_changed(self, parent: str, events: list[WatchEvent]) -> None:
         if parent in self.child:
-            events.extend(WatchEvent(session, CHILDREN_CHANGED, parent) for session in self._take(self.child, parent))
+            events.extend(
+                WatchEvent(session, CHILDREN_CHANGED, parent) for session in self._take(self.child, parent)
+            )
+
+    def count(self) -> int:
+        return sum(len(watchers) for table in (self.data, self.child) for watchers in table.values())
+
+    def of(self, path: str) -> dict[str, list[int]]:
+        """Sessions that watch the node, by kind."""
+        tables = (("data", self.data), ("child", self.child))
+        return {kind: list(table[path]) for kind, table in tables if path in table}

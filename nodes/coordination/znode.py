@@ -10,14 +10,16 @@ READ, WRITE, CREATE, DELETE, ADMIN = 1, 2, 4, 8, 16
 
 
 class Znode:
-    """`creations` counts children ever made: it numbers sequential nodes and, with the children there are, gives cversion."""
+    """`creations` counts children ever made: it numbers sequential nodes and is the base of cversion."""
 
     __slots__ = (
-        "aversion", "children", "creations", "ctime", "czxid", "data", "mtime", "mzxid", "owner", "permissions",
-        "pzxid", "version",
+        "aversion", "children", "creations", "ctime", "czxid", "data", "mtime", "mzxid", "owner",
+        "permissions", "pzxid", "version",
     )  # fmt: skip
 
-    def __init__(self, zxid: int, now_ms: int, data: bytes = b"", owner: int = 0, permissions: int = ALL_PERMISSIONS):
+    def __init__(
+        self, zxid: int, now_ms: int, data: bytes = b"", owner: int = 0, permissions: int = ALL_PERMISSIONS
+    ):
         self.czxid = self.mzxid = self.pzxid = zxid
         self.ctime = self.mtime = now_ms
         self.version = self.aversion = self.creations = 0
@@ -29,8 +31,8 @@ class Znode:
     def stat(self) -> Stat:
         there = len(self.children)
         return Stat(
-            self.czxid, self.mzxid, self.ctime, self.mtime, self.version, 2 * self.creations - there, self.aversion,
-            self.owner, len(self.data), there, self.pzxid,
+            self.czxid, self.mzxid, self.ctime, self.mtime, self.version,
+            2 * self.creations - there, self.aversion, self.owner, len(self.data), there, self.pzxid,
         )  # fmt: skip
 
     def restorer(self) -> Callable[[], None]:

@@ -1,0 +1,64 @@
+"""Group commit: nothing leaves the server before the changes it may show are durable."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+from nodes.coordination.log import Log, Logged, image_octets
+from nodes.coordination.tree import Tree
+
+Step = Callable[[], None]
+
+
+class Commits:
+    """Changes queue while one sync is under way; the next sync takes all of them."""
+
+    def __init__(self, tree: Tree, log: Log, on_failure: Callable[[OSError], None]):
+        self._tree = tree
+        self._log = log
+        self._on_failure = on_failure
+        self._queued: list[Logged] = []
+        self._made = 0
+        self._held: deque[tuple[int, Step]] = deque()
+        self._syncing: asyncio.Task[None] | None = None
+
+    def append(self, change: Logged) -> None:
+        self._queued.append(change)
+        self._made += 1
+        if self._syncing is None:
+            self._syncing = asyncio.get_running_loop().create_task(self._sync(), name="commits")
+
+    def after(self, step: Step) -> None:
+        """Runs the step, in order with all others, once every change made so far is durable."""
+        if self._syncing is None:
+            step()
+        else:
+            self._held.append((self._made, step))
+
+    async def _sync(self) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            while self._queued:
+                batch, self._queued = self._queued, []
+                made = self._made
+                if self._log.full:
+                    await loop.run_in_executor(None, self._log.begin, image_octets(self._tree))
+                else:
+                    await loop.run_in_executor(None, self._log.write, batch)
+                self._release(made)
+        except OSError as error:
+            self._on_failure(error)
+            return
+        self._syncing = None
+        self._release(self._made)
+
+    def _release(self, made: int) -> None:
+        while self._held and self._held[0][0] <= made:
+            self._held.popleft()[1]()
+
+    async def settled(self) -> None:
+        """Everything made so far is durable."""
+        while self._syncing is not None:
+            await self._syncing

@@ -1,0 +1,151 @@
+"""One client's connection: handshake, then requests answered in order. Strangers and liars get a close."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import cast
+
+from nodes.coordination import jute, requests
+from nodes.coordination.codes import Code, Refused
+from nodes.coordination.jute import MAX_FRAME, BadFrame, Reader
+from nodes.coordination.operations import CloseSession
+from nodes.coordination.service import Service
+from nodes.coordination.words import WORDS, answer_word
+
+HANDSHAKE_TIMEOUT_S = 3.0
+
+
+class Connection(asyncio.Protocol):
+    """Speaks ZooKeeper's wire protocol to one client."""
+
+    def __init__(self, service: Service):
+        self._service = service
+        self._transport: asyncio.Transport | None = None
+        self._received = bytearray()
+        self._session = 0
+        self._closing = False
+        self._handshake: asyncio.TimerHandle | None = None
+
+    # --- asyncio ------------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._handshake = asyncio.get_running_loop().call_later(HANDSHAKE_TIMEOUT_S, self.close)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._closing = True
+        self._end_handshake()
+        if self._session:
+            self._service.disconnected(self._session, self)
+
+    def data_received(self, octets: bytes) -> None:
+        self._received += octets
+        try:
+            self._take_frames()
+        except BadFrame:
+            self.close()
+
+    def pause_writing(self) -> None:
+        """A client that does not read is not read either; its session ends unless it recovers."""
+        if self._transport is not None and not self._closing:
+            self._transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        if self._transport is not None and not self._closing:
+            self._transport.resume_reading()
+
+    # --- lines --------------------------------------------------------------------------------------------
+
+    def send(self, octets: bytes) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write(octets)
+
+    def close(self) -> None:
+        self._closing = True
+        self._end_handshake()
+        if self._transport is not None:
+            self._transport.close()
+
+    def _end_handshake(self) -> None:
+        if self._handshake is not None:
+            self._handshake.cancel()
+            self._handshake = None
+
+    # --- frames -------------------------------------------------------------------------------------------
+
+    def _take_frames(self) -> None:
+        received, at = self._received, 0
+        while not self._closing and len(received) - at >= 4:
+            if not self._session and bytes(received[at : at + 4]) in WORDS:
+                self.send(answer_word(bytes(received[at : at + 4]), self._service))
+                self.close()
+                return
+            length = int.from_bytes(received[at : at + 4])
+            if length > MAX_FRAME:
+                raise BadFrame(f"a frame of {length} octets")
+            if len(received) - at - 4 < length:
+                break
+            self._on_frame(bytes(received[at + 4 : at + 4 + length]))
+            at += 4 + length
+        del received[:at]
+
+    def _on_frame(self, frame: bytes) -> None:
+        if self._session:
+            self._on_request(Reader(frame))
+        else:
+            self._on_connect(requests.read_connect(frame))
+
+    def _on_connect(self, asked: requests.Connect) -> None:
+        self._end_handshake()
+        service = self._service
+        if asked.session in service.refused or asked.zxid > service.tree.zxid:
+            self.close()
+            return
+        session = service.connect(asked, self)
+        if session is None:
+            service.commits.after(lambda: self._send_last(requests.connect_answer(0, 0, bytes(16))))
+            self._closing = True
+            return
+        self._session = session.number
+        answer = requests.connect_answer(session.timeout_ms, session.number, session.password)
+        service.commits.after(lambda: self.send(answer))
+
+    def _send_last(self, octets: bytes) -> None:
+        self.send(octets)
+        self.close()
+
+    def _on_request(self, reader: Reader) -> None:
+        xid, code = reader.integer(), reader.integer()
+        self._service.heard(self._session)
+        try:
+            self._answer(xid, code, reader)
+        except Refused as refused:
+            self._reply(xid, refused.code)
+
+    def _reply(self, xid: int, code: int, body: bytes = b"") -> None:
+        octets = jute.reply(xid, self._service.tree.zxid, code, body)
+        self._service.commits.after(lambda: self.send(octets))
+
+    def _answer(self, xid: int, code: int, reader: Reader) -> None:
+        if code == requests.PING:
+            self._reply(requests.PING_XID, Code.OK)
+        elif code == requests.AUTH:
+            octets = jute.reply(xid, self._service.tree.zxid, Code.AUTH_FAILED)
+            self._service.commits.after(lambda: self._send_last(octets))
+        elif code == requests.MULTI:
+            multi, codes = requests.read_multi(reader)
+            result = self._service.submit(self._session, multi)
+            if result.code and not result.results:
+                self._reply(xid, result.code)
+            else:
+                self._reply(xid, Code.OK, requests.multi_body(codes, result))
+        else:
+            self._one(xid, code, reader)
+
+    def _one(self, xid: int, code: int, reader: Reader) -> None:
+        op = requests.read_operation(code, reader)
+        result = self._service.submit(self._session, op)
+        self._reply(xid, result.code, b"" if result.code else requests.body_of(code, result))
+        if isinstance(op, CloseSession):
+            self._closing = True
+            self._service.commits.after(self.close)

@@ -1,0 +1,161 @@
+"""The control socket: one JSON line asks, one answers; `follow` answers with a line for each change, for good."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from nodes.coordination.operations import Told
+from nodes.coordination.service import Service, wall_ms
+from nodes.coordination.tree import OPERATOR
+from nodes.coordination.znode import Znode
+
+LINE_OCTETS = 64 * 1024
+FOLLOWER_OCTETS = 32 * 1024 * 1024
+"""A follower that lags by more is dropped; it begins again with the whole tree."""
+
+
+class Ask(msgspec.Struct, forbid_unknown_fields=True):
+    do: str
+    session: int = 0
+
+
+class Control:
+    """No link rule touches this socket."""
+
+    def __init__(self, service: Service):
+        self._service = service
+        self._followers: dict[asyncio.StreamWriter, None] = {}
+        self._pass = 0, 0
+        """at_ms and at_ns of the last change: expiries of one pass share both."""
+        self._answers: dict[str, Callable[[Ask], dict[str, Any]]] = {
+            "expire": self._on_session(lambda number: service.expire(number, wall_ms())),
+            "refuse": self._on_session(service.refuse),
+            "accept": self._on_session(service.accept),
+            "sessions": lambda ask: {"ok": True, "zxid": service.tree.zxid, "sessions": self._sessions()},
+            "tree": lambda ask: {"ok": True, "zxid": service.tree.zxid, "nodes": self._nodes()},
+        }
+        service.tree.listeners.append(self._changed)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError):
+            try:
+                while line := await reader.readline():
+                    self._on_line(line, writer)
+                    await writer.drain()
+            except ValueError:
+                self._write(writer, {"ok": False, "error": f"a line has at most {LINE_OCTETS} octets"})
+        self._followers.pop(writer, None)
+        writer.close()
+
+    def _on_line(self, line: bytes, writer: asyncio.StreamWriter) -> None:
+        try:
+            ask = msgspec.json.decode(line, type=Ask)
+        except msgspec.MsgspecError as error:
+            self._write(writer, {"ok": False, "error": str(error)})
+            return
+        if ask.do == "follow":
+            self._follow(writer)
+        elif ask.do in self._answers:
+            answer = self._answers[ask.do](ask)
+            self._service.commits.after(lambda: self._write(writer, answer))
+        else:
+            known = ", ".join([*self._answers, "follow"])
+            self._write(writer, {"ok": False, "error": f"unknown: {ask.do!r}; there is {known}"})
+
+    def _on_session(self, step: Callable[[int], bool]) -> Callable[[Ask], dict[str, Any]]:
+        def answer(ask: Ask) -> dict[str, Any]:
+            if step(ask.session):
+                return {"ok": True}
+            return {"ok": False, "error": f"no session {ask.session} to {ask.do}"}
+
+        return answer
+
+    def _write(self, writer: asyncio.StreamWriter, answer: dict[str, Any]) -> None:
+        if not writer.is_closing():
+            writer.write(msgspec.json.encode(answer) + b"\n")
+
+    def _sessions(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "session": one.number,
+                "timeout_ms": one.timeout_ms,
+                "connected": one.number in self._service.lines,
+                "refused": one.number in self._service.refused,
+                "ephemerals": sorted(one.ephemerals),
+            }
+            for one in self._service.tree.sessions.open.values()
+        ]
+
+    def _nodes(self) -> list[dict[str, Any]]:
+        return [self._node(path, node) for path, node in sorted(self._service.tree.nodes.items())]
+
+    def _node(self, path: str, node: Znode) -> dict[str, Any]:
+        stat = node.stat()
+        return {
+            "path": path,
+            "data": node.data.decode(errors="replace"),
+            "owner": node.owner,
+            "version": stat.version,
+            "cversion": stat.cversion,
+            "czxid": stat.czxid,
+            "mzxid": stat.mzxid,
+            "mtime_ms": stat.mtime,
+            "watches": self._service.tree.watches.of(path),
+        }
+
+    # --- following ----------------------------------------------------------------------------------------
+
+    def _follow(self, writer: asyncio.StreamWriter) -> None:
+        """First the nodes there are, as changes of op `is`; then every change, once it is durable."""
+        at_ns, tree = time.monotonic_ns(), self._service.tree
+        for path, node in sorted(tree.nodes.items()):
+            told = Told(node.mzxid, "is", node.owner, node.mtime, [])
+            self._later(writer, self._line(told, at_ns, "is", path))
+        self._followers[writer] = None
+
+    def _changed(self, told: Told) -> None:
+        if not self._followers:
+            return
+        if told.op != "expire" or told.at_ms != self._pass[0]:
+            self._pass = told.at_ms, time.monotonic_ns()
+        at_ns = self._pass[1]
+        touched = [(each.kind, each.path) for each in told.touched]
+        lines = [self._line(told, at_ns, kind, path) for kind, path in touched]
+        if told.op in ("open", "close", "expire"):
+            lines.append(self._line(told, at_ns, told.op, ""))
+        for writer in list(self._followers):
+            for line in lines:
+                self._later(writer, line)
+
+    def _line(self, told: Told, at_ns: int, kind: str, path: str) -> dict[str, Any]:
+        """`session` is the owner of an ephemeral node, else who asked; a removed node's data is null."""
+        node = self._service.tree.nodes.get(path)
+        owner = node.owner if node is not None else OPERATOR
+        return {
+            "zxid": told.zxid,
+            "op": told.op,
+            "kind": kind,
+            "path": path,
+            "session": owner or told.session,
+            "by": told.session,
+            "ephemeral": owner != OPERATOR,
+            "data": None if node is None else node.data.decode(errors="replace"),
+            "version": -1 if node is None else node.version,
+            "at_ms": told.at_ms,
+            "at_ns": at_ns,
+        }
+
+    def _later(self, writer: asyncio.StreamWriter, line: dict[str, Any]) -> None:
+        def step() -> None:
+            self._write(writer, line)
+            if writer.transport.get_write_buffer_size() > FOLLOWER_OCTETS:
+                self._followers.pop(writer, None)
+                writer.transport.abort()
+
+        self._service.commits.after(step)

@@ -1,0 +1,171 @@
+"""ZooKeeper's requests and answers by their operation codes, to and from the tree's operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from nodes.coordination import jute
+from nodes.coordination import operations as ops
+from nodes.coordination.codes import Code, Refused
+from nodes.coordination.jute import BadFrame, Reader
+
+CREATE, DELETE, EXISTS, GET_DATA, SET_DATA, GET_ACL, SET_ACL, GET_CHILDREN, SYNC = range(1, 10)
+PING, GET_CHILDREN2, CHECK, MULTI, CREATE2 = range(11, 16)
+AUTH, SET_WATCHES, CLOSE = 100, 101, -11
+PING_XID, WATCH_XID = -2, -1
+MAX_MULTI = 16_384
+
+
+class Connect(msgspec.Struct, frozen=True):
+    """The first frame of a client."""
+
+    zxid: int
+    timeout_ms: int
+    session: int
+    password: bytes
+
+
+def read_connect(frame: bytes) -> Connect:
+    """The last octet (read-only) is missing in old clients. Raises BadFrame."""
+    reader = Reader(frame)
+    if reader.integer() != 0:
+        raise BadFrame("unknown protocol version")
+    connect = Connect(reader.long(), reader.integer(), reader.long(), reader.buffer())
+    if reader.left > 1:
+        raise BadFrame("not a connect request")
+    return connect
+
+
+def connect_answer(timeout_ms: int, session: int, password: bytes) -> bytes:
+    """A time-out of 0 says that the session has expired."""
+    body = jute.integer(0) + jute.integer(timeout_ms) + jute.long(session) + jute.buffer(password) + b"\0"
+    return jute.frame(body)
+
+
+def _permissions(reader: Reader) -> int:
+    """The union of the list's entries; only world:anyone is known. An empty list reads as 0, which the tree refuses."""
+    union = 0
+    for _ in range(reader.count()):
+        permissions, scheme, identity = reader.integer(), reader.string(), reader.string()
+        if (scheme, identity) != ("world", "anyone"):
+            raise Refused(Code.INVALID_ACL)
+        union |= permissions
+    return union
+
+
+def _create(reader: Reader) -> ops.Create:
+    path, octets = reader.string(), reader.buffer()
+    permissions, flags = _permissions(reader), reader.integer()
+    if flags not in (0, 1, 2, 3):
+        raise Refused(Code.BAD_ARGUMENTS)
+    return ops.Create(path, octets, bool(flags & 1), bool(flags & 2), permissions)
+
+
+def _delete(reader: Reader) -> ops.Delete:
+    return ops.Delete(reader.string(), reader.integer())
+
+
+def _set(reader: Reader) -> ops.Set:
+    return ops.Set(reader.string(), reader.buffer(), reader.integer())
+
+
+def _check(reader: Reader) -> ops.Check:
+    return ops.Check(reader.string(), reader.integer())
+
+
+_IN_MULTI: dict[int, Callable[[Reader], ops.Create | ops.Delete | ops.Set | ops.Check]] = {
+    CREATE: _create, CREATE2: _create, DELETE: _delete, SET_DATA: _set, CHECK: _check,
+}  # fmt: skip
+
+
+def read_multi(reader: Reader) -> tuple[ops.Multi, list[int]]:
+    """The operations and their codes, which the answer repeats."""
+    found: list[ops.Create | ops.Delete | ops.Set | ops.Check] = []
+    codes: list[int] = []
+    while True:
+        code, done, _ = reader.integer(), reader.boolean(), reader.integer()
+        if done:
+            return ops.Multi(found), codes
+        if code not in _IN_MULTI or len(found) >= MAX_MULTI:
+            raise Refused(Code.UNIMPLEMENTED)
+        found.append(_IN_MULTI[code](reader))
+        codes.append(code)
+
+
+_READ: dict[int, Callable[[Reader], ops.Operation]] = {
+    CREATE: _create,
+    CREATE2: _create,
+    DELETE: _delete,
+    SET_DATA: _set,
+    EXISTS: lambda r: ops.Exists(r.string(), r.boolean()),
+    GET_DATA: lambda r: ops.Get(r.string(), r.boolean()),
+    GET_CHILDREN: lambda r: ops.Children(r.string(), r.boolean()),
+    GET_CHILDREN2: lambda r: ops.Children(r.string(), r.boolean()),
+    GET_ACL: lambda r: ops.GetPermissions(r.string()),
+    SET_ACL: lambda r: ops.SetPermissions(r.string(), _permissions(r), r.integer()),
+    SYNC: lambda r: ops.Sync(r.string()),
+    SET_WATCHES: lambda r: ops.SetWatches(r.long(), r.strings(), r.strings(), r.strings()),
+    CLOSE: lambda r: ops.CloseSession(),
+}
+
+
+def read_operation(code: int, reader: Reader) -> ops.Operation:
+    """Raises BadFrame for what is not jute, Refused for what is and cannot be done."""
+    if code not in _READ:
+        raise Refused(Code.UNIMPLEMENTED)
+    return _READ[code](reader)
+
+
+def _path(result: ops.Result) -> bytes:
+    return jute.string(result.path)
+
+
+def _stat(result: ops.Result) -> bytes:
+    assert result.stat is not None
+    return jute.stat(result.stat)
+
+
+def _names(result: ops.Result) -> bytes:
+    return jute.integer(len(result.children)) + b"".join(map(jute.string, result.children))
+
+
+def _acl(result: ops.Result) -> bytes:
+    entry = jute.integer(result.permissions) + jute.string("world") + jute.string("anyone")
+    return jute.integer(1) + entry + _stat(result)
+
+
+_BODY: dict[int, Callable[[ops.Result], bytes]] = {
+    CREATE: _path,
+    CREATE2: lambda result: _path(result) + _stat(result),
+    SET_DATA: _stat,
+    SET_ACL: _stat,
+    EXISTS: _stat,
+    GET_DATA: lambda result: jute.buffer(result.data) + _stat(result),
+    GET_CHILDREN: _names,
+    GET_CHILDREN2: lambda result: _names(result) + _stat(result),
+    GET_ACL: _acl,
+    SYNC: _path,
+}
+
+
+def body_of(code: int, result: ops.Result) -> bytes:
+    """What follows the header of a successful answer; delete, check, close and set-watches have nothing."""
+    encode = _BODY.get(code)
+    return encode(result) if encode else b""
+
+
+def multi_body(codes: list[int], result: ops.Result) -> bytes:
+    """A multi answers with header code 0 also when it failed; then each part is an error (0: was undone)."""
+    parts = []
+    for code, one in zip(codes, result.results, strict=True):
+        if result.code:
+            parts.append(jute.integer(-1) + b"\0" + jute.integer(one.code) + jute.integer(one.code))
+        else:
+            parts.append(jute.integer(code) + b"\0" + jute.integer(0) + body_of(code, one))
+    return b"".join(parts) + jute.integer(-1) + b"\1" + jute.integer(-1)
+
+
+def watch_frame(event: ops.WatchEvent) -> bytes:
+    return jute.reply(WATCH_XID, -1, 0, jute.integer(event.type) + jute.integer(3) + jute.string(event.path))

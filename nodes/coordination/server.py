@@ -1,0 +1,114 @@
+"""The embedded coordination server as a process: sockets, expiry, a graceful end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import signal
+import sys
+from pathlib import Path
+
+import msgspec
+
+from nodes.coordination.connection import Connection
+from nodes.coordination.control import LINE_OCTETS, Control
+from nodes.coordination.log import Log, LogRefused
+from nodes.coordination.service import Service, monotonic_ms, wall_ms
+from nodes.coordination.tree import Tree
+
+
+class CannotServe(Exception):
+    """The server cannot start or go on; one line."""
+
+
+class Settings(msgspec.Struct, frozen=True):
+    host: str
+    port: int
+    data: Path
+    tick_ms: int
+    """Sessions end at most so long after their time-out."""
+    max_timeout_ms: int
+    control: Path | None
+    rotate_octets: int
+
+
+def _own(directory: Path) -> int:
+    """A lock on the data directory for the life of the process."""
+    directory.mkdir(parents=True, exist_ok=True)
+    fd = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise CannotServe(f"{directory} is in use by another coordination server") from None
+    return fd
+
+
+def _restored(settings: Settings, log: Log) -> Tree:
+    tree = Tree(settings.tick_ms, 2 * settings.tick_ms, settings.max_timeout_ms, first_session=wall_ms() << 8)
+    log.open(tree, monotonic_ms())
+    if log.cut_octets:
+        print(f"cut a torn tail of {log.cut_octets} octets from the log", file=sys.stderr)
+    return tree
+
+
+async def serve(settings: Settings) -> None:
+    """Runs until SIGTERM or SIGINT. Raises CannotServe."""
+    try:
+        _own(settings.data)
+        log = Log(settings.data, settings.rotate_octets)
+        tree = _restored(settings, log)
+    except (LogRefused, OSError) as error:
+        raise CannotServe(str(error)) from None
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[None] = loop.create_future()
+
+    def end(error: Exception | None = None) -> None:
+        if not ended.done():
+            ended.set_result(None) if error is None else ended.set_exception(CannotServe(str(error)))
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, end)
+    service = Service(tree, log, on_failure=end)
+    async with contextlib.AsyncExitStack() as stack:
+        port = await _listen(settings, service, stack)
+        expiring = loop.create_task(_expire(service, settings.tick_ms), name="expiry")
+        stack.callback(expiring.cancel)
+        print(msgspec.json.encode({"ready": True, "port": port, "pid": os.getpid()}).decode(), flush=True)
+        await ended
+        for line in list(service.lines.values()):
+            line.close()
+    await service.commits.settled()
+    log.close()
+
+
+async def _listen(settings: Settings, service: Service, stack: contextlib.AsyncExitStack) -> int:
+    loop = asyncio.get_running_loop()
+    try:
+        server = await loop.create_server(lambda: Connection(service), settings.host, settings.port)
+        stack.callback(server.close)
+        if settings.control is not None:
+            settings.control.unlink(missing_ok=True)
+            control = await asyncio.start_unix_server(
+                Control(service).serve, str(settings.control), limit=LINE_OCTETS
+            )
+            stack.callback(settings.control.unlink, missing_ok=True)
+            stack.callback(control.close)
+            settings.control.chmod(0o600)
+    except OSError as error:
+        raise CannotServe(f"cannot listen: {error.strerror or error}") from None
+    port: int = server.sockets[0].getsockname()[1]
+    return port
+
+
+async def _expire(service: Service, tick_ms: int) -> None:
+    """Looks twice a tick; a pass after a stop of the whole process first lets those speak who wait to be heard."""
+    before_ms = monotonic_ms()
+    while True:
+        await asyncio.sleep(tick_ms / 2000)
+        now_ms = monotonic_ms()
+        if now_ms - before_ms > 10 * tick_ms:
+            service.tree.sessions.touch_all(now_ms)
+        before_ms = now_ms
+        service.expire_due()

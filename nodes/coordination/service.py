@@ -1,0 +1,130 @@
+"""The coordination service behind its sockets: tree, log and connections brought together."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from nodes.coordination import operations as ops
+from nodes.coordination.commits import Commits
+from nodes.coordination.log import Log, Logged
+from nodes.coordination.requests import Connect, watch_frame
+from nodes.coordination.sessions import Session
+from nodes.coordination.tree import OPERATOR, Tree
+
+
+class Line(Protocol):
+    """A client's connection."""
+
+    def send(self, octets: bytes) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def wall_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def monotonic_ms() -> int:
+    """Goes on while the process is stopped."""
+    return time.monotonic_ns() // 1_000_000
+
+
+class Service:
+    """Every call answers in one turn; what it sends leaves when the changes before it are durable."""
+
+    def __init__(self, tree: Tree, log: Log, on_failure: Callable[[OSError], None]):
+        self.tree = tree
+        self.commits = Commits(tree, log, on_failure)
+        self.lines: dict[int, Line] = {}
+        """The connection of each session that has one."""
+        self.refused: dict[int, None] = {}
+
+    # --- sessions -----------------------------------------------------------------------------------------
+
+    def connect(self, asked: Connect, line: Line) -> Session | None:
+        """Opens or takes up a session; None says that it has expired."""
+        if asked.session == 0:
+            timeout_ms = self.tree.sessions.negotiate(asked.timeout_ms)
+            op = ops.OpenSession(timeout_ms, secrets.token_bytes(16))
+            self._submit(OPERATOR, op, wall_ms())
+            session = self.tree.sessions.open[self.tree.next_session - 1]
+        else:
+            known = self.tree.sessions.open.get(asked.session)
+            if known is None or not secrets.compare_digest(known.password, asked.password):
+                return None
+            session = known
+            self._leave(session.number)
+        self.tree.sessions.restart(session.number, monotonic_ms())
+        self.lines[session.number] = line
+        return session
+
+    def _leave(self, session: int) -> None:
+        line = self.lines.pop(session, None)
+        if line is not None:
+            self.tree.disconnected(session)
+            line.close()
+
+    def disconnected(self, session: int, line: Line) -> None:
+        """The connection ended; the session goes on until its time-out."""
+        if self.lines.get(session) is line:
+            del self.lines[session]
+            self.tree.disconnected(session)
+
+    def heard(self, session: int) -> None:
+        self.tree.touch(session, monotonic_ms())
+
+    def expire_due(self) -> int | None:
+        """Ends what is due; returns milliseconds until the next may be, or None."""
+        now_ms, at_ms = monotonic_ms(), wall_ms()
+        for number in self.tree.sessions.due(now_ms):
+            self.expire(number, at_ms)
+        due_ms = self.tree.sessions.next_due_ms()
+        return None if due_ms is None else max(due_ms - now_ms, 1)
+
+    def expire(self, session: int, at_ms: int) -> bool:
+        """False when there is no such session."""
+        if session not in self.tree.sessions.open:
+            return False
+        self._submit(session, ops.CloseSession(expired=True), at_ms)
+        line = self.lines.pop(session, None)
+        if line is not None:
+            self.commits.after(line.close)
+        self.refused.pop(session, None)
+        return True
+
+    def refuse(self, session: int) -> bool:
+        """Cuts the session off and turns its client away until `accept`; so it expires in time."""
+        if session not in self.tree.sessions.open:
+            return False
+        self.refused[session] = None
+        self._leave(session)
+        return True
+
+    def accept(self, session: int) -> bool:
+        return self.refused.pop(session, self) is None
+
+    # --- operations ---------------------------------------------------------------------------------------
+
+    def submit(self, session: int, op: ops.Operation) -> ops.Result:
+        result = self._submit(session, op, wall_ms())
+        if isinstance(op, ops.CloseSession) and not result.code:
+            self.lines.pop(session, None)
+            self.refused.pop(session, None)
+        return result
+
+    def _submit(self, session: int, op: ops.Operation, at_ms: int) -> ops.Result:
+        """Watches' events are queued before the caller queues the answer that shows the change."""
+        result = self.tree.submit(session, op, at_ms)
+        if result.changed:
+            assert not isinstance(op, ops.Check | ops.Get | ops.Exists | ops.Children)
+            assert not isinstance(op, ops.GetPermissions | ops.Sync | ops.SetWatches)
+            self.commits.append(Logged(result.zxid, session, at_ms, op))
+        for event in result.events:
+            line = self.lines.get(event.session)
+            if line is not None:
+                octets = watch_frame(event)
+                self.commits.after(lambda line=line, octets=octets: line.send(octets))  # type: ignore[misc]
+        return result
