@@ -98,7 +98,8 @@ class Connection(asyncio.Protocol):
     def _on_connect(self, asked: requests.Connect) -> None:
         self._end_handshake()
         service = self._service
-        if asked.session in service.refused or asked.zxid > service.tree.zxid:
+        ahead = asked.session in service.tree.sessions.open and asked.zxid > service.tree.zxid
+        if asked.session in service.refused or ahead:
             self.close()
             return
         session = service.connect(asked, self)
