@@ -69,11 +69,15 @@ class Lab:
         await self.fabric.start()
 
     async def stop(self) -> None:
-        await self.fabric.stop()
-        await self.hub.stop()
-        self._keep_picture()
-        await self.store.close()
-        self.home.close()
+        try:
+            await self.fabric.stop()
+            await self.hub.stop()
+            self._keep_picture()
+        finally:
+            try:
+                await self.store.close()
+            finally:
+                self.home.close()
 
     def _on_events(self, events: list[Stamped]) -> None:
         numbered = self.store.append(events)

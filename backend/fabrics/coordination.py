@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -16,9 +17,12 @@ from backend.fabrics.home import Home
 from backend.fabrics.observer import Observer
 from backend.fabrics.sockets import ask, follow
 from backend.fabrics.tree_watch import TreeClient
+from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Event
 
-Tell = Callable[[str, Event], None]
+Tell = Callable[[str, Event, int], None]
+"""Server, event, and when it happened (0 for now)."""
+ENDS = {"expire": "expired", "close": "closed"}
 AGAIN_S = 0.1
 
 
@@ -88,14 +92,31 @@ class EmbeddedEnsemble:
     async def observe(self) -> None:
         while True:
             with contextlib.suppress(OSError, Unavailable):
+                await self._compare()
                 async for line in follow(self._socket, {"do": "follow"}):
                     self._on_line(line)
             await asyncio.sleep(AGAIN_S)
 
+    async def _compare(self) -> None:
+        """What vanished while nobody followed is told as removed; the stream begins with all that there is."""
+        answer = await ask(self._socket, {"do": "tree"})
+        there = {node["path"] for node in answer["nodes"]}
+        for path in self.observer.known_paths():
+            if path not in there:
+                self._tell_all(self.observer.changed(path, None))
+
     def _on_line(self, line: dict[str, Any]) -> None:
-        octets = line["data"].encode() if line.get("data") is not None else None
-        for event in self.observer.changed(line["path"], octets, line.get("session", 0)):
-            self._tell(launch.COORDINATION, event)
+        """A change of one node, or (without a path) the end of a session."""
+        at_ns = line["at_ns"] + monotonic_ns() - time.monotonic_ns()
+        if line["path"]:
+            octets = None if line["data"] is None else line["data"].encode()
+            self._tell_all(self.observer.changed(line["path"], octets, line["session"]), at_ns)
+        elif line["op"] in ENDS:
+            self._tell_all(self.observer.session_ended(line["session"], ENDS[line["op"]]), at_ns)
+
+    def _tell_all(self, events: list[Event], at_ns: int = 0) -> None:
+        for event in events:
+            self._tell(launch.COORDINATION, event, at_ns)
 
     async def take_lock(self, group: str, owner: str) -> None:
         if self._client is None:
@@ -137,11 +158,11 @@ class RealEnsemble:
     def _on_node(self, path: str, octets: bytes | None, owner: int) -> None:
         server = path.rpartition("/view/")[2]
         gone = self.observer.sessions.get(server, 0) if octets is None else 0
-        for event in self.observer.changed(path, octets, owner):
-            self._tell(launch.COORDINATION, event)
+        events = self.observer.changed(path, octets, owner)
         if gone:
-            for event in self.observer.session_ended(gone, "expired"):
-                self._tell(launch.COORDINATION, event)
+            events += self.observer.session_ended(gone, "expired")
+        for event in events:
+            self._tell(launch.COORDINATION, event, 0)
 
     async def restart(self) -> None:
         raise FaultUnsupported("the ZooKeeper ensemble is not ours to start")

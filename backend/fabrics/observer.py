@@ -42,6 +42,16 @@ class Observer:
             return self._configuration(group, fields)
         return []
 
+    def known_paths(self) -> list[str]:
+        """The ephemeral nodes that were there when last heard of."""
+        locks = [f"/cloverlab/groups/{group}/lock" for group, owner in self.holders.items() if owner]
+        places = [
+            f"/cloverlab/groups/{group}/view/{server}"
+            for (group, server), place in self.places.items()
+            if place[0]
+        ]
+        return locks + places
+
     def session_ended(self, session: int, reason: str) -> list[Event]:
         """The events of its nodes are told one by one beside this."""
         names = [server for server, owner in self.sessions.items() if owner == session]

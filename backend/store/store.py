@@ -109,10 +109,12 @@ class Store:
         self._closing.set()
         if self._task is not None:
             await self._task
-        await self.flush()
-        await self._writer.execute("UPDATE runs SET ended_at = ? WHERE run = ?", (wall(), self.run))
-        await self.reader.close()
-        await self._writer.close()
+        try:
+            await self.flush()
+            await self._writer.execute("UPDATE runs SET ended_at = ? WHERE run = ?", (wall(), self.run))
+        finally:
+            await self.reader.close()
+            await self._writer.close()
 
     async def _write_on(self) -> None:
         while not self._closing.is_set():
