@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from nodes.real.clock import monotonic_ns
+
 from backend.errors import CannotStart, FaultUnsupported, Unavailable
 from backend.fabrics import launch
 from backend.fabrics.children import Child, Children
@@ -17,7 +19,6 @@ from backend.fabrics.home import Home
 from backend.fabrics.observer import Observer
 from backend.fabrics.sockets import ask, follow
 from backend.fabrics.tree_watch import TreeClient
-from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Event
 
 Tell = Callable[[str, Event, int], None]
@@ -64,6 +65,8 @@ class EmbeddedEnsemble:
         self._tell = tell
         self._socket = home.socket_of(launch.COORDINATION)
         self._client: TreeClient | None = None
+        self._skew_ns = 0
+        """From coordination's clock, which stands still while the machine sleeps, to the servers'."""
 
     async def start(self, leftovers: dict[str, Child]) -> None:
         leftover = leftovers.get(launch.COORDINATION)
@@ -93,6 +96,7 @@ class EmbeddedEnsemble:
         while True:
             with contextlib.suppress(OSError, Unavailable):
                 await self._compare()
+                self._skew_ns = monotonic_ns() - time.monotonic_ns()
                 async for line in follow(self._socket, {"do": "follow"}):
                     self._on_line(line)
             await asyncio.sleep(AGAIN_S)
@@ -107,7 +111,7 @@ class EmbeddedEnsemble:
 
     def _on_line(self, line: dict[str, Any]) -> None:
         """A change of one node, or (without a path) the end of a session."""
-        at_ns = line["at_ns"] + monotonic_ns() - time.monotonic_ns()
+        at_ns = line["at_ns"] + self._skew_ns
         if line["path"]:
             octets = None if line["data"] is None else line["data"].encode()
             self._tell_all(self.observer.changed(line["path"], octets, line["session"]), at_ns)

@@ -1,0 +1,152 @@
+"""The fabric's view of the coordination tree: the embedded server, and a kazoo client that plays a server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from kazoo.client import KazooClient
+
+from backend.errors import CannotStart, Impossible
+from backend.fabrics.children import Children
+from backend.fabrics.coordination import EmbeddedEnsemble, RealEnsemble, host_and_port
+from backend.fabrics.home import Home
+from backend.fabrics.processes import wait_until
+from nodes.trace.events import Event, LockHeld, Placed, SessionEnded
+
+G = "/cloverlab/groups/g1"
+
+
+class Played:
+    """An ensemble that is observed, what it told, and a client."""
+
+    def __init__(self, home: Home, children: Children):
+        self.told: list[tuple[int, Event]] = []
+        self.children = children
+        self.home = home
+        self.ensemble = EmbeddedEnsemble(home, children, self.tell)
+        self.client: KazooClient = None
+
+    def tell(self, server: str, event: Event, at_ns: int) -> None:
+        self.told.append((at_ns, event))
+
+    async def become_active(self) -> None:
+        self.client = KazooClient(self.ensemble.hosts[0], timeout=4.0)
+        await asyncio.to_thread(self.client.start, 10)
+        for path, fields in (
+            ("lock", {"owner": "mds1"}),
+            ("view/mds1", {"state": "active", "epoch": 1, "sn": 3}),
+        ):
+            await asyncio.to_thread(
+                self.client.create, f"{G}/{path}", json.dumps(fields).encode(), ephemeral=True, makepath=True
+            )
+        await self.await_told(
+            lambda: self.events()[-2:] == [LockHeld("g1", "mds1"), Placed("g1", "mds1", "active", 1, 3)]
+        )
+
+    def events(self) -> list[Event]:
+        return [event for _, event in self.told]
+
+    async def await_told(self, true: Callable[[], bool]) -> None:
+        assert await wait_until(true, 15), self.events()
+
+
+@contextlib.asynccontextmanager
+async def played(data: Path) -> AsyncIterator[Played]:
+    home = Home.open(data, None, None, None)
+    play = Played(home, Children(home.path))
+    await play.ensemble.start({})
+    observing = asyncio.create_task(play.ensemble.observe())
+    try:
+        yield play
+    finally:
+        observing.cancel()
+        await asyncio.gather(observing, return_exceptions=True)
+        if play.client is not None:
+            await asyncio.to_thread(play.client.stop)
+            play.client.close()
+        await play.ensemble.close()
+        for child in play.children.by_name.values():
+            await child.stop()
+        home.close()
+
+
+def test_taking_the_lock_removes_it_and_its_owners_place_at_once(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with played(tmp_path) as play:
+            await play.become_active()
+            await play.ensemble.take_lock("g1", "mds1")
+            await play.await_told(
+                lambda: {LockHeld("g1", ""), Placed("g1", "mds1", "", 0, 0)} <= set(play.events())
+            )
+            assert play.client.connected
+            with pytest.raises(Impossible, match="was not taken"):
+                await play.ensemble.take_lock("g1", "mds1")
+
+    asyncio.run(body())
+
+
+def test_an_expired_session_is_told_with_all_that_it_held_at_one_time(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with played(tmp_path) as play:
+            await play.become_active()
+            session = play.ensemble.observer.sessions["mds1"]
+            await play.ensemble.expire("mds1", session)
+            await play.await_told(lambda: SessionEnded("mds1", session, "expired") in play.events())
+            last = play.told[-3:]
+            assert len({at_ns for at_ns, _ in last}) == 1
+            assert {type(event) for _, event in last} == {LockHeld, Placed, SessionEnded}
+
+    asyncio.run(body())
+
+
+def test_what_vanished_while_coordination_was_down_is_told_later(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with played(tmp_path) as play:
+            await play.become_active()
+            await play.children.by_name["coordination"].kill()
+            await play.ensemble.restart()
+            await play.await_told(lambda: LockHeld("g1", "") not in play.events())
+            play.client.stop()
+            await play.await_told(lambda: LockHeld("g1", "") in play.events())
+
+    asyncio.run(body())
+
+
+def test_any_zookeeper_can_be_watched_and_is_claimed_by_one_cluster(tmp_path: Path) -> None:
+    """The embedded server plays the foreign ensemble."""
+
+    async def body() -> None:
+        async with played(tmp_path / "one") as play:
+            home = Home.open(tmp_path / "two", None, None, play.ensemble.hosts[0])
+            told: list[Event] = []
+            foreign = RealEnsemble(home, lambda server, event, at_ns: told.append(event))
+            await foreign.start({})
+            observing = asyncio.create_task(foreign.observe())
+            await play.become_active()
+            placed = Placed("g1", "mds1", "active", 1, 3)
+            assert await wait_until(lambda: LockHeld("g1", "mds1") in told and placed in told, 15), told
+            await foreign.take_lock("g1", "mds1")
+            assert await wait_until(lambda: LockHeld("g1", "") in told, 15), told
+            observing.cancel()
+            await foreign.close()
+            other = Home.open(tmp_path / "three", None, None, play.ensemble.hosts[0])
+            stranger = RealEnsemble(other, lambda server, event, at_ns: None)
+            with pytest.raises(CannotStart, match=f"already holds the cluster {home.name}"):
+                await stranger.start({})
+            await stranger.close()
+            home.close()
+            other.close()
+
+    asyncio.run(body())
+
+
+def test_hosts_that_are_none_get_one_line() -> None:
+    assert host_and_port("zoo1:2182") == ("zoo1", 2182) and host_and_port("zoo1") == ("zoo1", 2181)
+    for wrong in ("", ":1", "a:b", "a:0", "a:70000"):
+        with pytest.raises(CannotStart, match="--zookeeper wants"):
+            host_and_port(wrong)
