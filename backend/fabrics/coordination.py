@@ -102,7 +102,7 @@ class EmbeddedEnsemble:
             await asyncio.sleep(AGAIN_S)
 
     async def _compare(self) -> None:
-        """What vanished while nobody followed is told as removed; the stream begins with all that there is."""
+        """What vanished while nobody followed is told as removed; the stream begins with all there is."""
         answer = await ask(self._socket, {"do": "tree"})
         there = {node["path"] for node in answer["nodes"]}
         for path in self.observer.known_paths():

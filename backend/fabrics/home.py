@@ -10,6 +10,7 @@ import random
 import secrets
 import socket
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -48,29 +49,38 @@ class Home:
 
     @classmethod
     def open(cls, path: Path, standbys: int | None, protocol: str | None, zookeeper: str | None) -> Home:
-        """Raises CannotStart in one line when the directory is held, unwritable, of another format or of
-        another shape."""
+        """Makes the directory and its cluster where there is none.
+
+        Raises CannotStart in one line when it is held, unwritable, or has a cluster of another format or shape.
+        """
+
+        def choose(path: Path) -> ClusterFile:
+            file = read_cluster_file(path / "cluster.json") or new_cluster(standbys, protocol)
+            check_wishes(path, file, standbys, protocol)
+            file.zookeeper = zookeeper
+            return file
+
+        return cls._locked(path, choose)
+
+    @classmethod
+    def make(cls, path: Path, cluster: ClusterConfig, seed: int = 0) -> Home:
+        """A directory for a cluster of this very configuration (a scenario's); raises CannotStart like `open`."""
+        return cls._locked(path, lambda _: ClusterFile(seed=seed, cluster=cluster))
+
+    @classmethod
+    def _locked(cls, path: Path, choose: Callable[[Path], ClusterFile]) -> Home:
         path = path.expanduser().absolute()
         try:
             path.mkdir(parents=True, exist_ok=True)
             lock = take_lock(path)
             try:
-                return cls._opened(path, lock, standbys, protocol, zookeeper)
+                home = cls(path, lock, choose(path), read_token(path / "token"))
+                home.save()
             except BaseException:
                 os.close(lock)
                 raise
         except OSError as error:
             raise CannotStart(f"cannot use the data directory {path}: {reason_of(error)}") from None
-
-    @classmethod
-    def _opened(
-        cls, path: Path, lock: int, standbys: int | None, protocol: str | None, zookeeper: str | None
-    ) -> Home:
-        file = read_cluster_file(path / "cluster.json") or new_cluster(standbys, protocol, zookeeper)
-        check_wishes(path, file, standbys, protocol)
-        file.zookeeper = zookeeper
-        home = cls(path, lock, file, read_token(path / "token"))
-        home.save()
         return home
 
     @property
@@ -132,10 +142,10 @@ def take_lock(path: Path) -> int:
     return lock
 
 
-def new_cluster(standbys: int | None, protocol: str | None, zookeeper: str | None) -> ClusterFile:
+def new_cluster(standbys: int | None, protocol: str | None) -> ClusterFile:
     name = f"clover-{secrets.token_hex(4)}"
     cluster = one_group(3 if standbys is None else standbys, cluster=name, protocol=protocol or "mams")
-    return ClusterFile(seed=secrets.randbits(32), zookeeper=zookeeper, cluster=cluster)
+    return ClusterFile(seed=secrets.randbits(32), cluster=cluster)
 
 
 def read_cluster_file(path: Path) -> ClusterFile | None:
