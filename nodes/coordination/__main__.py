@@ -41,9 +41,9 @@ def _settings(arguments: list[str] | None = None) -> Settings:
 
 def main() -> int:
     settings = _settings()
-    uvloop.install()
     try:
-        asyncio.run(serve(settings))
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(serve(settings))
     except CannotServe as refused:
         print(refused, file=sys.stderr)
         return 1

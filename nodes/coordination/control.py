@@ -1,4 +1,4 @@
-"""The control socket: one JSON line asks, one answers; `follow` answers with a line for each change, for good."""
+"""The control socket: one JSON line asks, one answers; to `follow` a line for each change, for good."""
 
 from __future__ import annotations
 

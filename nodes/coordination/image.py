@@ -48,7 +48,7 @@ def dump(tree: Tree) -> Image:
 
 
 def load(tree: Tree, image: Image, now_ms: int) -> None:
-    """Fills a fresh tree; every session's time-out starts at `now_ms`. Raises KeyError for a node without parent or owner."""
+    """Fills a fresh tree; every time-out starts at `now_ms`. KeyError: a node lacks parent or owner."""
     tree.zxid, tree.next_session = image.zxid, image.next_session
     for number, timeout_ms, password in image.sessions:
         tree.sessions.add(Session(number, timeout_ms, password), now_ms)

@@ -1,8 +1,9 @@
 """The synced log of the tree's changes, with group commit.
 
-One file `log-NNNNNNNN` holds everything: head (magic, format number), an image of the tree, then batches of changes.
-When it has grown by `ROTATE_OCTETS` the next file begins with a new image and the old one goes. A record is `u32 length, u32
-CRC-32C, msgpack`; what was synced together is one record, so a torn write is always the last one.
+One file `log-NNNNNNNN` holds everything: head (magic, format number), an image of the tree, then batches
+of changes. When it has grown by `ROTATE_OCTETS` the next file begins with a new image and the old one goes.
+A record is `u32 length, u32 CRC-32C, msgpack`; what was synced together is one record, so a torn one is
+always the last.
 """
 
 from __future__ import annotations

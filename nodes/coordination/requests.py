@@ -45,7 +45,7 @@ def connect_answer(timeout_ms: int, session: int, password: bytes) -> bytes:
 
 
 def _permissions(reader: Reader) -> int:
-    """The union of the list's entries; only world:anyone is known. An empty list reads as 0, which the tree refuses."""
+    """The union of the entries, all of world:anyone. An empty list is 0, which the tree refuses."""
     union = 0
     for _ in range(reader.count()):
         permissions, scheme, identity = reader.integer(), reader.string(), reader.string()

@@ -77,9 +77,9 @@ async def serve(settings: Settings) -> None:
         stack.callback(expiring.cancel)
         print(msgspec.json.encode({"ready": True, "port": port, "pid": os.getpid()}).decode(), flush=True)
         await ended
+        await service.commits.settled()
         for line in list(service.lines.values()):
             line.close()
-    await service.commits.settled()
     log.close()
 
 
@@ -103,7 +103,7 @@ async def _listen(settings: Settings, service: Service, stack: contextlib.AsyncE
 
 
 async def _expire(service: Service, tick_ms: int) -> None:
-    """Looks twice a tick; a pass after a stop of the whole process first lets those speak who wait to be heard."""
+    """Looks twice a tick. After a stop of the process every time-out starts afresh, as after a restart."""
     before_ms = monotonic_ms()
     while True:
         await asyncio.sleep(tick_ms / 2000)

@@ -16,7 +16,7 @@ class Session(msgspec.Struct):
 
 
 class Sessions:
-    """Due times are rounded up to the tick: a session ends at most `tick_ms` after its time-out, never before."""
+    """Due times are rounded up to the tick: a session ends within a tick after its time-out, never before."""
 
     def __init__(self, tick_ms: int, min_timeout_ms: int, max_timeout_ms: int):
         assert 0 < tick_ms and 0 < min_timeout_ms <= max_timeout_ms

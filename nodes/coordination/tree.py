@@ -23,10 +23,10 @@ Undo = list[Callable[[], None]]
 class Tree:
     """Nodes, sessions and watches of one coordination service.
 
-    `submit` is the only way to change it (the session calls below go through it too). Submitting again, in order,
-    the operations whose results were `changed` makes the same tree: that is the log. `now_ms` of `submit` becomes
-    ctime and mtime; the one of `touch` and `expire_due` is a clock that never goes back (open_session: both).
-    Submitting does not touch the session: a caller does so for every request and ping it hears.
+    `submit` is the only way to change it (the session calls below go through it too). Submitting again, in
+    order, the operations whose results were `changed` makes the same tree: that is the log. `now_ms` of
+    `submit` becomes ctime and mtime; the one of `touch` and `expire_due` is a clock that never goes back
+    (open_session: both). Submitting does not touch the session: a caller does so for all it hears.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Tree:
         return self._done(Result(results=results), "multi", session, now_ms)
 
     def _rolled_back(self, code: Code, before: int, total: int) -> Result:
-        """ZooKeeper's answer: 0 for what was undone, the reason, RUNTIME_INCONSISTENCY for what was not tried."""
+        """0 for what was undone, the reason, RUNTIME_INCONSISTENCY for what was not tried; as ZooKeeper."""
         codes = [Code.OK] * before + [code] + [Code.RUNTIME_INCONSISTENCY] * (total - before - 1)
         return Result(code, self.zxid, results=[Result(each, self.zxid) for each in codes])
 
@@ -187,7 +187,7 @@ class Tree:
         return Result(0, zxid, path=op.path)
 
     def _set(self, session: int, op: ops.Set, now_ms: int, zxid: int, undo: Undo) -> Result:
-        node = self._node(op.path, WRITE)
+        node = self._named(op.path, WRITE)
         _expect(node.version, op.version)
         undo.append(node.restorer())
         node.data, node.mzxid, node.mtime = op.data, zxid, now_ms
@@ -198,7 +198,7 @@ class Tree:
     def _set_permissions(
         self, session: int, op: ops.SetPermissions, now_ms: int, zxid: int, undo: Undo
     ) -> Result:
-        node = self._node(op.path, ADMIN)
+        node = self._named(op.path, ADMIN)
         if not 0 < op.permissions <= ops.ALL_PERMISSIONS:
             raise Refused(Code.INVALID_ACL)
         _expect(node.aversion, op.version)
@@ -208,7 +208,7 @@ class Tree:
         return Result(0, zxid, path=op.path, stat=node.stat())
 
     def _check(self, session: int, op: ops.Check, now_ms: int, zxid: int, undo: Undo) -> Result:
-        _expect(self._node(op.path, READ).version, op.version)
+        _expect(self._named(op.path, READ).version, op.version)
         return Result(0, zxid, path=op.path)
 
     def _link(self, path: str, node: Znode) -> None:
@@ -223,10 +223,16 @@ class Tree:
         if node.owner:
             del self.sessions.open[node.owner].ephemerals[path]
 
+    def _named(self, path: str, permission: int) -> Znode:
+        """Like ZooKeeper, only set, set_acl and check look at the path before they look for the node."""
+        if not valid(path):
+            raise Refused(Code.BAD_ARGUMENTS)
+        return self._node(path, permission)
+
     def _node(self, path: str, permission: int = 0) -> Znode:
         node = self.nodes.get(path)
         if node is None:
-            raise Refused(Code.NO_NODE if valid(path) else Code.BAD_ARGUMENTS)
+            raise Refused(Code.NO_NODE)
         if permission & ~node.permissions:
             raise Refused(Code.NO_AUTH)
         return node

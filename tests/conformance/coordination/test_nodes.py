@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from kazoo import exceptions as errors
 from kazoo.client import KazooClient
-from kazoo.protocol.serialization import Create
+from kazoo.protocol.serialization import Create, Delete, GetData, SetData
 from kazoo.security import ACL, OPEN_ACL_UNSAFE, READ_ACL_UNSAFE, Id
 
 
@@ -109,10 +109,22 @@ def test_a_malformed_path_is_refused(client: KazooClient, root: str, name: str) 
 
 
 def _create_raw(client: KazooClient, path: str, acl: list[ACL]) -> None:
+    _raw(client, Create(path, b"", acl, 0))
+
+
+def _raw(client: KazooClient, request: object) -> None:
     """Past kazoo's own looks at paths and lists."""
     answer = client.handler.async_result()
-    client._call(Create(path, b"", acl, 0), answer)
+    client._call(request, answer)
     answer.get(timeout=10)
+
+
+def test_which_operations_look_at_the_path_first(client: KazooClient, root: str) -> None:
+    with pytest.raises(errors.BadArgumentsError):
+        _raw(client, SetData(f"{root}//a", b"", -1))
+    for request in (Delete(f"{root}//a", -1), GetData(f"{root}//a", False)):
+        with pytest.raises(errors.NoNodeError):
+            _raw(client, request)
 
 
 def test_permissions_are_kept_versioned_and_obeyed(client: KazooClient, root: str) -> None:

@@ -25,9 +25,21 @@ OPEN_ACL = struct.pack("!ii", 1, 31) + text("world") + text("anyone")
 class Wire:
     """One connection; `session` and `password` of another one take its session up."""
 
-    def __init__(self, port: int, timeout_ms: int = 10_000, session: int = 0, password: bytes = bytes(16), zxid: int = 0):
+    def __init__(
+        self,
+        port: int,
+        timeout_ms: int = 10_000,
+        session: int = 0,
+        password: bytes = bytes(16),
+        zxid: int = 0,
+    ):
         self._socket = socket.create_connection(("127.0.0.1", port), 10)
-        body = struct.pack("!iqiq", 0, zxid, timeout_ms, session) + struct.pack("!i", len(password)) + password + b"\0"
+        body = (
+            struct.pack("!iqiq", 0, zxid, timeout_ms, session)
+            + struct.pack("!i", len(password))
+            + password
+            + b"\0"
+        )
         self._send(body)
         answer = self._frame()
         _, self.timeout_ms, self.session, length = struct.unpack_from("!iiqi", answer)

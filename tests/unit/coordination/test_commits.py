@@ -1,0 +1,110 @@
+"""Nothing leaves before the changes it may show are durable, and changes share a sync."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from nodes.coordination import operations as ops
+from nodes.coordination.log import Log, Logged
+from nodes.coordination.requests import Connect
+from nodes.coordination.service import Service
+from nodes.coordination.tree import Tree
+
+
+class SlowLog(Log):
+    """A disk that finishes a write only when told to."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        self.may_end = threading.Semaphore(0)
+        self.batches: list[list[Logged]] = []
+        self.fails = False
+
+    def write(self, batch: list[Logged]) -> None:
+        assert self.may_end.acquire(timeout=10)
+        if self.fails:
+            raise OSError(28, "No space left on device")
+        super().write(batch)
+        self.batches.append(batch)
+
+
+class Sent:
+    """A connection that remembers what it was to send."""
+
+    def __init__(self) -> None:
+        self.frames: list[bytes] = []
+
+    def send(self, octets: bytes) -> None:
+        self.frames.append(octets)
+
+    def close(self) -> None: ...
+
+
+def play(directory: Path, story: Callable[[Service, SlowLog, list[OSError]], Awaitable[None]]) -> None:
+    async def whole() -> None:
+        failures: list[OSError] = []
+        tree, log = Tree(), SlowLog(directory)
+        log.open(tree, 0)
+        await asyncio.wait_for(story(Service(tree, log, failures.append), log, failures), 10)
+        log.close()
+
+    asyncio.run(whole())
+
+
+async def turns() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+def opened(service: Service, line: Sent) -> int:
+    session = service.connect(Connect(0, 5_000, 0, b""), line)
+    assert session is not None
+    return session.number
+
+
+def test_a_read_of_what_is_not_yet_durable_waits_for_it(tmp_path: Path) -> None:
+    async def story(service: Service, log: SlowLog, failures: list[OSError]) -> None:
+        line, told = Sent(), []
+        session = opened(service, line)
+        service.submit(session, ops.Get("/", watch=True))
+        service.submit(session, ops.Set("/", b"new"))
+        assert service.submit(session, ops.Get("/")).data == b"new"
+        service.commits.after(lambda: told.append(len(line.frames)))
+        await turns()
+        assert told == [] and line.frames == []
+        log.may_end.release(2)
+        await service.commits.settled()
+        assert told == [1]
+
+    play(tmp_path, story)
+
+
+def test_changes_made_during_a_sync_share_the_next(tmp_path: Path) -> None:
+    async def story(service: Service, log: SlowLog, failures: list[OSError]) -> None:
+        session = opened(service, Sent())
+        await turns()
+        for number in range(50):
+            service.submit(session, ops.Create(f"/{number}"))
+        log.may_end.release(2)
+        await service.commits.settled()
+        assert [len(batch) for batch in log.batches] == [1, 50]
+
+    play(tmp_path, story)
+
+
+def test_a_full_disk_answers_nobody_and_is_told(tmp_path: Path) -> None:
+    async def story(service: Service, log: SlowLog, failures: list[OSError]) -> None:
+        told: list[int] = []
+        opened(service, Sent())
+        service.commits.after(lambda: told.append(1))
+        log.fails = True
+        log.may_end.release()
+        while not failures:
+            await asyncio.sleep(0)
+        await turns()
+        assert told == [] and failures[0].errno == 28
+
+    play(tmp_path, story)
