@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
+from nodes.coordination.clocks import monotonic_ns, wall_ms
 from nodes.coordination.operations import Told
-from nodes.coordination.service import Service, wall_ms
+from nodes.coordination.service import Service
 from nodes.coordination.tree import OPERATOR
 from nodes.coordination.znode import Znode
 
@@ -113,7 +113,7 @@ class Control:
 
     def _follow(self, writer: asyncio.StreamWriter) -> None:
         """First the nodes there are, as changes of op `is`; then every change, once it is durable."""
-        at_ns, tree = time.monotonic_ns(), self._service.tree
+        at_ns, tree = monotonic_ns(), self._service.tree
         for path, node in sorted(tree.nodes.items()):
             told = Told(node.mzxid, "is", node.owner, node.mtime, [])
             self._later(writer, self._line(told, at_ns, "is", path))
@@ -123,7 +123,7 @@ class Control:
         if not self._followers:
             return
         if told.op != "expire" or told.at_ms != self._pass[0]:
-            self._pass = told.at_ms, time.monotonic_ns()
+            self._pass = told.at_ms, monotonic_ns()
         at_ns = self._pass[1]
         touched = [(each.kind, each.path) for each in told.touched]
         lines = [self._line(told, at_ns, kind, path) for kind, path in touched]

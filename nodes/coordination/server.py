@@ -12,10 +12,11 @@ from pathlib import Path
 
 import msgspec
 
+from nodes.coordination.clocks import monotonic_ms, wall_ms
 from nodes.coordination.connection import Connection
 from nodes.coordination.control import LINE_OCTETS, Control
 from nodes.coordination.log import Log, LogRefused
-from nodes.coordination.service import Service, monotonic_ms, wall_ms
+from nodes.coordination.service import Service
 from nodes.coordination.tree import Tree
 
 

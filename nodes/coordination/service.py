@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import secrets
-import time
 from collections.abc import Callable
 from typing import Protocol
 
 from nodes.coordination import operations as ops
+from nodes.coordination.clocks import monotonic_ms, wall_ms
 from nodes.coordination.commits import Commits
 from nodes.coordination.log import Log, Logged
 from nodes.coordination.requests import Connect, watch_frame
@@ -21,15 +21,6 @@ class Line(Protocol):
     def send(self, octets: bytes) -> None: ...
 
     def close(self) -> None: ...
-
-
-def wall_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
-def monotonic_ms() -> int:
-    """Goes on while the process is stopped."""
-    return time.monotonic_ns() // 1_000_000
 
 
 class Service:

@@ -64,6 +64,14 @@ def test_cversion_counts_creations_and_removals_of_children(client: KazooClient,
     assert (stat.cversion, stat.numChildren, stat.version) == (3, 1, 0)
 
 
+def test_removing_a_child_moves_pzxid_and_nothing_else(client: KazooClient, root: str) -> None:
+    client.create(f"{root}/a")
+    before = client.exists(root)
+    client.delete(f"{root}/a")
+    after = client.exists(root)
+    assert after.pzxid > before.pzxid and after.mzxid == before.mzxid and after.version == before.version
+
+
 def test_children_are_the_names(client: KazooClient, root: str) -> None:
     for name in ("b", "a", "c"):
         client.create(f"{root}/{name}")
@@ -211,3 +219,20 @@ def test_what_one_client_wrote_another_reads(connect: Callable[..., KazooClient]
     one.create(f"{root}/a", b"x")
     other.sync(root)
     assert other.get(f"{root}/a")[0] == b"x"
+
+
+def test_a_failed_multi_undoes_several_changes_of_one_node_in_reverse(client: KazooClient, root: str) -> None:
+    client.create(f"{root}/a", b"old")
+    before = client.exists(root), client.get(f"{root}/a")
+    several = client.transaction()
+    several.set_data(f"{root}/a", b"1")
+    several.set_data(f"{root}/a", b"2")
+    several.delete(f"{root}/a")
+    several.create(f"{root}/a", b"3", ephemeral=True)
+    several.create(f"{root}/b")
+    several.create(f"{root}/b/c")
+    several.delete(f"{root}/b/c")
+    several.check(f"{root}/none", version=0)
+    assert isinstance(several.commit()[-1], errors.NoNodeError)
+    assert before == (client.exists(root), client.get(f"{root}/a"))
+    assert client.get_children(root) == ["a"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 
@@ -131,3 +132,31 @@ def test_a_rotation_cut_short_is_put_right(tmp_path: Path, leftover: str) -> Non
         (tmp_path / leftover).write_bytes(octets[: random.Random(1).randrange(len(octets))])
     tree, _ = reopened(tmp_path)
     assert dump(tree) == images[-1] and len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_write_returns_only_after_all_of_it_was_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill leaves written octets in place, only a power loss shows a missing sync: we watch the call."""
+    tree, log = Tree(), Log(tmp_path)
+    log.open(tree, 0)
+    synced: list[int] = []
+    real = os.fdatasync
+    monkeypatch.setattr(os, "fdatasync", lambda fd: (synced.append(os.fstat(fd).st_size), real(fd)))
+    for number in range(3):
+        log.write([logged(tree, OPERATOR, ops.Create(f"/{number}"))])
+        assert len(synced) == number + 1 and synced[-1] == (tmp_path / FILE).stat().st_size
+    log.close()
+
+
+def test_a_new_file_is_synced_before_the_old_one_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree, log = Tree(), Log(tmp_path)
+    log.open(tree, 0)
+    seen: list[list[str]] = []
+    real = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda fd: (seen.append(sorted(os.listdir(tmp_path))), real(fd)))
+    log.begin(image_octets(tree))
+    assert seen == [[FILE, "log-00000002.tmp"], [FILE, "log-00000002"]]
+    log.close()

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from kazoo.client import KazooClient, KazooState
 
+from nodes.coordination.connection import HANDSHAKE_TIMEOUT_S
 from tests.conformance.coordination.services import REPOSITORY, ask_word, ended, free_port, start_embedded
 from tests.conformance.coordination.test_sessions import until
 from tests.conformance.coordination.wire import Wire, text, watch_of
@@ -152,6 +153,7 @@ def test_a_pause_of_the_whole_server_expires_nobody(tmp_path: Path) -> None:
         process.send_signal(signal.SIGSTOP)
         time.sleep(1.5)
         process.send_signal(signal.SIGCONT)
+        time.sleep(0.4)
         one.ask(PING)
         assert one.read().xid == -2
 
@@ -198,9 +200,9 @@ CONNECT = struct.pack("!iqiqi", 0, 0, 5_000, 0, 16) + bytes(17)
     ],
 )  # fmt: skip
 def test_a_malformed_frame_is_a_close_and_the_others_go_on(server: tuple[int, Path], octets: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", server[0]), 10) as stranger:
+    """At once: long before the handshake's or a session's time-out."""
+    with socket.create_connection(("127.0.0.1", server[0]), HANDSHAKE_TIMEOUT_S / 2) as stranger:
         stranger.sendall(octets)
-        stranger.shutdown(socket.SHUT_WR)
         while stranger.recv(65536):
             pass
     assert ask_word(server[0], b"ruok") == b"imok"
