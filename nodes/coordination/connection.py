@@ -13,6 +13,9 @@ from nodes.coordination.service import Service
 from nodes.coordination.words import WORDS, answer_word
 
 HANDSHAKE_TIMEOUT_S = 3.0
+OWED_OCTETS = 2 * MAX_FRAME
+FLUSH_TIMEOUT_S = 1.0
+"""How long a closed connection may take to hand over what was already sent."""
 
 
 class Connection(asyncio.Protocol):
@@ -24,6 +27,10 @@ class Connection(asyncio.Protocol):
         self._received = bytearray()
         self._session = 0
         self._closing = False
+        self._paused = False
+        self._owed = 0
+        """Octets of answers that wait for a sync."""
+        self._taking = False
         self._handshake: asyncio.TimerHandle | None = None
 
     # --- asyncio ------------------------------------------------------------------------------------------
@@ -40,19 +47,19 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, octets: bytes) -> None:
         self._received += octets
-        try:
-            self._take_frames()
-        except BadFrame:
-            self.close()
+        self._go_on()
 
     def pause_writing(self) -> None:
         """A client that does not read is not read either; its session ends unless it recovers."""
+        self._paused = True
         if self._transport is not None and not self._closing:
             self._transport.pause_reading()
 
     def resume_writing(self) -> None:
+        self._paused = False
         if self._transport is not None and not self._closing:
             self._transport.resume_reading()
+            self._go_on()
 
     # --- lines --------------------------------------------------------------------------------------------
 
@@ -63,8 +70,10 @@ class Connection(asyncio.Protocol):
     def close(self) -> None:
         self._closing = True
         self._end_handshake()
-        if self._transport is not None:
+        if self._transport is not None and not self._transport.is_closing():
             self._transport.close()
+            if self._transport.get_write_buffer_size():
+                asyncio.get_running_loop().call_later(FLUSH_TIMEOUT_S, self._transport.abort)
 
     def _end_handshake(self) -> None:
         if self._handshake is not None:
@@ -73,9 +82,20 @@ class Connection(asyncio.Protocol):
 
     # --- frames -------------------------------------------------------------------------------------------
 
+    def _go_on(self) -> None:
+        if self._taking:
+            return
+        self._taking = True
+        try:
+            self._take_frames()
+        except BadFrame:
+            self.close()
+        finally:
+            self._taking = False
+
     def _take_frames(self) -> None:
         received, at = self._received, 0
-        while not self._closing and len(received) - at >= 4:
+        while not (self._closing or self._paused or self._owed > OWED_OCTETS) and len(received) - at >= 4:
             if not self._session and bytes(received[at : at + 4]) in WORDS:
                 self.send(answer_word(bytes(received[at : at + 4]), self._service))
                 self.close()
@@ -125,7 +145,14 @@ class Connection(asyncio.Protocol):
 
     def _reply(self, xid: int, code: int, body: bytes = b"") -> None:
         octets = jute.reply(xid, self._service.tree.zxid, code, body)
-        self._service.commits.after(lambda: self.send(octets))
+        self._owed += len(octets)
+        self._service.commits.after(lambda: self._pay(octets))
+
+    def _pay(self, octets: bytes) -> None:
+        over, self._owed = self._owed > OWED_OCTETS, self._owed - len(octets)
+        self.send(octets)
+        if over and self._owed <= OWED_OCTETS:
+            self._go_on()
 
     def _answer(self, xid: int, code: int, reader: Reader) -> None:
         if code == requests.PING:

@@ -135,6 +135,8 @@ class Log:
     def _follower(self, octets: bytes, bad: int) -> int | None:
         """Where a whole record lies after the bad one: then it is damage in the middle, not a torn tail."""
         for offset in range(bad + 1, len(octets) - _RECORD.size):
+            if not _may_be_batch(octets, offset + _RECORD.size):
+                continue
             payload = payload_at(octets, offset)
             if payload is None:
                 continue
@@ -182,6 +184,17 @@ class Log:
 def image_octets(tree: Tree) -> bytes:
     """What `Log.begin` wants."""
     return _encoder.encode(dump(tree))
+
+
+def _may_be_batch(octets: bytes, start: int) -> bool:
+    """A list of changes, each a list of four: cheap, so that looking at every offset stays quick."""
+    if octets[start] == 0xDC:
+        start += 2
+    elif octets[start] == 0xDD:
+        start += 4
+    elif not 0x91 <= octets[start] <= 0x9F:
+        return False
+    return start + 1 < len(octets) and octets[start + 1] == 0x94
 
 
 def _write_all(fd: int, octets: bytes) -> None:

@@ -20,9 +20,9 @@ from kazoo.client import KazooClient, KazooState
 from nodes.coordination.connection import HANDSHAKE_TIMEOUT_S
 from tests.conformance.coordination.services import REPOSITORY, ask_word, ended, free_port, start_embedded
 from tests.conformance.coordination.test_sessions import until
-from tests.conformance.coordination.wire import Wire, text, watch_of
+from tests.conformance.coordination.wire import OPEN_ACL, Wire, text, watch_of
 
-EXISTS, SET, CLOSE, PING = 3, 5, -11, 11
+EXISTS, GET, SET, CLOSE, PING = 3, 4, 5, -11, 11
 
 
 @pytest.fixture
@@ -212,6 +212,25 @@ def test_a_stranger_that_says_nothing_is_closed(server: tuple[int, Path]) -> Non
     with socket.create_connection(("127.0.0.1", server[0]), 10) as stranger:
         stranger.sendall(b"\0\0")
         assert stranger.recv(1) == b""
+
+
+def resident_kib(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/status").read_text().split("VmRSS:")[1].split()[0])
+
+
+def test_a_client_that_asks_and_does_not_read_costs_little_and_loses_nothing(tmp_path: Path) -> None:
+    process, port = start_embedded(tmp_path)
+    with ended(process):
+        one = Wire(port)
+        one.create("/large")
+        one.call(SET, text("/large") + text("x" * 900_000) + struct.pack("!i", -1))
+        for number in range(300):
+            one.ask(GET, text("/large") + b"\0")
+            if number % 100 == 0:
+                one.ask(1, text(f"/n{number}") + text("") + OPEN_ACL + struct.pack("!i", 0))
+        assert ask_word(port, b"ruok") == b"imok"
+        assert resident_kib(process.pid) < 150_000
+        assert [len(one.read().body) > 900_000 for _ in range(303)].count(True) == 300
 
 
 def test_an_unknown_operation_is_answered(server: tuple[int, Path]) -> None:
