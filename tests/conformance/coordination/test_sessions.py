@@ -109,3 +109,14 @@ def test_a_connection_taken_over_is_closed(port: int) -> None:
         one.read()
         one.read()
     again.call(CLOSE)
+
+
+def test_the_end_of_a_session_moves_the_parents_pzxid(port: int, client: KazooClient, root: str) -> None:
+    """Else a children watch set again after a reconnect would miss that the node went."""
+    one = Wire(port)
+    one.create(f"{root}/e", flags=1)
+    before = client.exists(root)
+    one.call(CLOSE)
+    client.sync(root)
+    after = client.exists(root)
+    assert after.pzxid > before.pzxid and after.numChildren == 0 and after.cversion == before.cversion + 1
