@@ -51,7 +51,7 @@ class Home:
     def open(cls, path: Path, standbys: int | None, protocol: str | None, zookeeper: str | None) -> Home:
         """Makes the directory and its cluster where there is none.
 
-        Raises CannotStart in one line when it is held, unwritable, or has a cluster of another format or shape.
+        Raises CannotStart in one line when it is held, unwritable, or of another format or shape.
         """
 
         def choose(path: Path) -> ClusterFile:
@@ -64,7 +64,7 @@ class Home:
 
     @classmethod
     def make(cls, path: Path, cluster: ClusterConfig, seed: int = 0) -> Home:
-        """A directory for a cluster of this very configuration (a scenario's); raises CannotStart like `open`."""
+        """A directory for a cluster of this very configuration; raises CannotStart like `open`."""
         return cls._locked(path, lambda _: ClusterFile(seed=seed, cluster=cluster))
 
     @classmethod

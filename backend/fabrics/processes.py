@@ -76,6 +76,7 @@ class ProcessFabric:
         for child in leftovers.values():
             child.resume()
             self.children.adopt(child)
+            self.recall(child.name)
         await self.ensemble.start(leftovers)
         await self.relays.start(leftovers, list(self.home.servers()), self.ensemble.hosts)
         for name in self.home.servers():
@@ -111,13 +112,12 @@ class ProcessFabric:
         if leftover is not None:
             with contextlib.suppress(Unavailable):
                 await ask(self.home.socket_of(name), {"do": "rules", "rules": []})
-                self.recall(name)
                 return
             await leftover.kill()
         await self.start_server(name)
 
     def recall(self, name: str) -> None:
-        """A server that runs on told long ago what it is: the last picture knows."""
+        """A server that runs on told long ago what it is: the last picture knows, and newer events correct it."""
         old = self.last.servers.get(name)
         if old is not None:
             self.picture.servers[name] = msgspec.structs.replace(
