@@ -27,7 +27,6 @@ def test_the_time_out_is_negotiated(port: int) -> None:
     for asked, given in ((1, 200), (5_000, 5_000), (10**8, 60_000)):
         one = Wire(port, timeout_ms=asked)
         assert one.timeout_ms == given
-        one.call(CLOSE)
         one.close()
 
 
