@@ -39,7 +39,7 @@ def run_up(settings: Settings) -> int:
     try:
         return uvloop.run(up(settings))
     except LabError as error:
-        console.print(f"cloverlab up: {error.message}", markup=False, soft_wrap=True)
+        say(f"cloverlab up: {error.message}")
         return WRONG_INPUT_EXIT
 
 
@@ -71,25 +71,25 @@ async def live(lab: Lab, settings: Settings, ending: asyncio.Event) -> int:
         starting.cancel()
         await asyncio.gather(starting, return_exceptions=True)
     await told
-    console.print("Stopping …")
+    say("Stopping …")
     return 0
 
 
 async def start(lab: Lab, settings: Settings) -> None:
-    url = f"http://127.0.0.1:{settings.port}/"
-    console.print(f"Starting {lab.home.name} in {lab.home.path} …", markup=False, soft_wrap=True)
-    await lab.start()
-    if not await wait_until(lab.fabric.settled, GREEN_TIMEOUT_S):
+    with console.status(f"Starting {lab.home.name} in {lab.home.path} …"):
+        await lab.start()
+        green = await wait_until(lab.fabric.settled, GREEN_TIMEOUT_S)
+    if not green:
         lab.trouble = f"not every server has its place after {GREEN_TIMEOUT_S:.0f} s"
-        console.print(
-            f"{lab.trouble}; see ./cloverlab status and {lab.home.path / 'logs'}",
-            markup=False,
-            soft_wrap=True,
-        )
-    print(f"{url}", flush=True)
+        say(f"{lab.trouble}; see ./cloverlab status and {lab.home.path / 'logs'}")
+    print(f"http://127.0.0.1:{settings.port}/", flush=True)
     print(table(cluster(lab)), flush=True)
     if lab.start_s is not None:
-        console.print(f"Green after {lab.start_s:.1f} s. Ctrl-C stops all of it.")
+        say(f"Green after {lab.start_s:.1f} s. Ctrl-C stops all of it.")
+
+
+def say(line: str) -> None:
+    console.print(line, markup=False, soft_wrap=True)
 
 
 def listen(port: int) -> socket.socket:

@@ -117,7 +117,7 @@ class ProcessFabric:
         await self.start_server(name)
 
     def recall(self, name: str) -> None:
-        """A server that runs on told long ago what it is: the last picture knows, and newer events correct it."""
+        """A server that runs on told long ago what it is: the last picture knows; newer events correct it."""
         old = self.last.servers.get(name)
         if old is not None:
             self.picture.servers[name] = msgspec.structs.replace(
