@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from backend.errors import FaultUnsupported, Impossible, Malformed, NotThere, Unavailable
+from backend.errors import FaultUnsupported, Impossible, Malformed, NotThere
 from backend.fabrics import launch
 from backend.fabrics.children import Child
 from backend.fabrics.links import COORDINATION, EVERYBODY, OPPOSITE, LinkFault
@@ -239,6 +239,3 @@ class ProcessFaults:
         fabric.traces.follow(name, launch.trace_directory(fabric.home, name))
         await fabric.start_server(name)
         await fabric.tell_peers()
-
-
-__all__ = ["ProcessFaults", "Unavailable"]

@@ -14,7 +14,7 @@ import msgspec
 from nodes.real.clock import monotonic_ns
 
 from backend.clusters.picture import Picture
-from backend.errors import LabError, Unavailable
+from backend.errors import Unavailable
 from backend.fabrics import launch
 from backend.fabrics.children import Child, Children
 from backend.fabrics.coordination import Ensemble, ensemble_of
@@ -238,6 +238,3 @@ async def wait_until(true: Callable[[], bool], timeout_s: float) -> bool:
             return False
         await asyncio.sleep(0.01)
     return True
-
-
-__all__ = ["GENTLE", "LabError", "ProcessFabric", "wait_until"]

@@ -39,8 +39,13 @@ async def runs(reader: aiosqlite.Connection, live_run: int, live_seq: int) -> li
         "SELECT run, protocol, started_at, ended_at, started_ns, first_seq, last_seq FROM runs"
         " ORDER BY run DESC"
     ) as rows:
-        found = [RunRow(*row[:7], row[0] == live_run) async for row in rows]
+        found = [run_row(row, live_run) async for row in rows]
     return [msgspec.structs.replace(row, last_seq=live_seq) if row.live else row for row in found]
+
+
+def run_row(row: Any, live_run: int) -> RunRow:
+    run, protocol, started_at, ended_at, started_ns, first_seq, last_seq = row
+    return RunRow(run, protocol, started_at, ended_at, started_ns, first_seq, last_seq, run == live_run)
 
 
 async def run_named(reader: aiosqlite.Connection, run: int, live_run: int, live_seq: int) -> RunRow:
