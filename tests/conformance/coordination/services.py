@@ -102,7 +102,7 @@ def zookeeper(data: Path) -> Iterator[int]:
     )  # fmt: skip
     with log, ended(process):
         deadline = time.monotonic() + 30
-        while ask_word(port, b"ruok") != b"imok":
+        while b"Mode: standalone" not in ask_word(port, b"srvr"):
             assert process.poll() is None, (data / "log.txt").read_text()[-2000:]
             assert time.monotonic() < deadline, "ZooKeeper did not start within 30 s"
             time.sleep(0.05)
