@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from typing import Any
 
 import msgspec
 from nodes.real.clock import monotonic_ns
@@ -45,6 +46,9 @@ class Lab:
         self.began_s = time.monotonic()
         self.start_s: float | None = None
         self.trouble = ""
+        self.client: Any = None
+        """The smart client behind `/api/fs`, made at its first call, and its world."""
+        self.client_world: Any = None
         self._pictured_ns = 0
         self._pictured_seq = store.seq
         self.fabric.picture.seq = store.seq

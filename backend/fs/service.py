@@ -1,5 +1,58 @@
+"""Runs one file system operation through a smart client of the control plane's own."""
+
+from __future__ import annotations
+
+import secrets
 from typing import Any
 
+import msgspec
+from nodes.metadata.operations import Create, Delete, List, Mkdir, Operation, Rename, Stat
+from nodes.real.process import client_world
 
-async def call(lab: Any, request: Any) -> dict[str, Any]:
-    raise NotImplementedError
+from backend.errors import Malformed
+from backend.fabrics import launch
+from backend.fs.models import FsRequest
+from backend.lab import Lab
+from nodes.client.smart_client import SmartClient
+
+NAME = "control"
+
+
+def operation_of(request: FsRequest) -> Operation:
+    """The operation as it travels. Raises Malformed for `mv` without a new path."""
+    path = request.path
+    if request.do == "mv":
+        if request.to is None:
+            raise Malformed("mv needs the new path as `to`")
+        return Rename(path, request.to, overwrite=request.overwrite)
+    if request.do == "ls":
+        return List(path, after=request.after, limit=request.limit)
+    if request.do == "mkdir":
+        return Mkdir(path, parents=request.parents)
+    if request.do == "rm":
+        return Delete(path, recursive=request.recursive)
+    return Create(path) if request.do == "create" else Stat(path)
+
+
+async def call(lab: Lab, request: FsRequest) -> dict[str, Any]:
+    """Raises FsError; the session is opened with the first call."""
+    operation = operation_of(request)
+    client = client_of(lab)
+    answer = await client.call(operation)
+    return {
+        "result": msgspec.to_builtins(msgspec.structs.asdict(answer.result)),
+        "server": client.believed_active,
+        "epoch": answer.epoch,
+        "sn": answer.sn,
+    }
+
+
+def client_of(lab: Lab) -> SmartClient:
+    """The one client of this control plane; it learns of servers that were added since."""
+    if lab.client is None:
+        world = client_world(NAME, lab.home.file.cluster.cluster, lab.home.token, launch.peers(lab.home))
+        lab.client = SmartClient(world, lab.home.file.cluster, f"{NAME}.{secrets.token_hex(5)}")
+        lab.client_world = world
+    for peer, address in launch.peers(lab.home).items():
+        lab.client_world.network.know(peer, address)
+    return lab.client
