@@ -78,7 +78,7 @@ class WorkloadConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Concurrent calls."""
     rate_per_s: Annotated[float, msgspec.Meta(ge=0)] = 50.0
     """Total; 0 means as fast as answers come."""
-    mix: dict[str, float] = {"create": 9, "mkdir": 1}
+    mix: dict[str, float] = msgspec.field(default_factory=lambda: {"create": 9, "mkdir": 1})
     """Weights by operation: create mkdir stat list rename delete set_permission."""
     directories: Annotated[int, msgspec.Meta(ge=1)] = 16
     count: int | None = None

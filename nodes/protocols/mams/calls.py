@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-
-from nodes.protocols.mams.messages import Groups, ImagePacket
-from nodes.wire.messages import Message
+from nodes.protocols.mams.messages import FetchGroups, FetchImage, Groups, ImagePacket
 from nodes.world import World
 
 Reply = Groups | ImagePacket
@@ -20,14 +17,14 @@ class Calls:
         self._open: dict[int, asyncio.Future[Reply | None]] = {}
         self._next = 0
 
-    async def ask(self, peer: str, question: Callable[[int], Message], timeout_ns: int) -> Reply | None:
-        """Sends `question(call number)`; None when no answer came in time."""
+    async def ask(self, peer: str, question: FetchGroups | FetchImage, timeout_ns: int) -> Reply | None:
+        """Numbers the question and sends it; None when no answer came in time."""
         self._next += 1
-        call = self._next
+        call = question.call = self._next
         reply: asyncio.Future[Reply | None] = asyncio.get_running_loop().create_future()
         self._open[call] = reply
         timer = self._world.clock.call_later(timeout_ns, self._give_up, call)
-        self._world.network.send(peer, question(call))
+        self._world.network.send(peer, question)
         try:
             return await reply
         finally:

@@ -73,12 +73,7 @@ async def fetch_image(calls: Calls, source: str) -> bytes | None:
     failures = 0
     while total < 0 or len(octets) < total:
         offset = len(octets)
-        name = image
-        packet = await calls.ask(
-            source,
-            lambda call: FetchImage(call, offset, PACKET_OCTETS, name),
-            ANSWER_NS,
-        )
+        packet = await calls.ask(source, FetchImage(0, offset, PACKET_OCTETS, image), ANSWER_NS)
         if not isinstance(packet, ImagePacket) or packet.offset != offset:
             failures += 1
             if failures == TRIES:

@@ -46,12 +46,9 @@ async def _read_journal(replica: Replica, renew: Renew, tell: Callable[[str], No
     """Groups up to the goal, all of them committed; False when the source gives no more."""
     failures = 0
     while replica.log.last.sn < renew.goal_sn:
-        first, previous = replica.log.last.sn + 1, replica.log.last
-        reply = await replica.calls.ask(
-            renew.source,
-            lambda call: FetchGroups(call, 0, first, renew.goal_sn),
-            FETCH_NS,
-        )
+        previous = replica.log.last
+        question = FetchGroups(0, 0, previous.sn + 1, renew.goal_sn)
+        reply = await replica.calls.ask(renew.source, question, FETCH_NS)
         if not isinstance(reply, Groups) or not reply.groups:
             failures += 1
             if failures == TRIES:

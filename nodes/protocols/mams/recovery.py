@@ -77,12 +77,8 @@ class Recovery:
         while not replica.log.holds(goal):
             previous = replica.log.mark_at(common)
             assert previous is not None
-            first = common + 1
-            reply = await replica.calls.ask(
-                source,
-                lambda call: FetchGroups(call, self.epoch, first, goal.sn),
-                FETCH_NS,
-            )
+            question = FetchGroups(0, self.epoch, common + 1, goal.sn)
+            reply = await replica.calls.ask(source, question, FETCH_NS)
             if not isinstance(reply, Groups) or not reply.groups:
                 return False
             await replica.pool.adopt(Prepare(self.epoch, replica.state.commit_sn, previous, reply.groups))
