@@ -1,0 +1,53 @@
+"""An inode, and the two terms by which an inode and a dentry enter the digest."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import msgspec
+
+MASK = (1 << 64) - 1
+NO_NAMES: dict[str, int] = {}
+"""What every directory without entries shares; never changed."""
+
+
+class Inode(msgspec.Struct, gc=False):
+    """A file, or a directory when `entries` is not None."""
+
+    number: int
+    mode: int
+    mtime_ns: int
+    atime_ns: int
+    owner: str
+    group: str
+    replication: int
+    length: int
+    entries: dict[str, int] | None
+    """Dentries: name to the child's inode number, whose high bits name the child's home group."""
+
+    @property
+    def attributes_term(self) -> int:
+        """Order and process do not matter: integers hash to the same value everywhere."""
+        return hash(
+            (
+                self.number,
+                self.entries is None,
+                self.mode,
+                self.mtime_ns,
+                self.atime_ns,
+                text_key(self.owner),
+                text_key(self.group),
+                self.replication,
+                self.length,
+            )
+        )
+
+
+def dentry_term(parent: int, name: str, child: int) -> int:
+    return hash((parent, int.from_bytes(name.encode(), "little"), len(name), child))
+
+
+@lru_cache(maxsize=1024)
+def text_key(text: str) -> int:
+    """An integer for a text that many inodes share."""
+    return int.from_bytes(b"\1" + text.encode(), "little")

@@ -1,0 +1,108 @@
+"""The namespace of one replica group: plan, apply, undo, read. Pure and deterministic; the same function serves every replica."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nodes.errors import FsError
+from nodes.metadata.inode import MASK
+from nodes.metadata.operations import OpenSession, Read, Result, Write
+from nodes.metadata.planning import PLANNERS, Call
+from nodes.metadata.reading import Reader
+from nodes.metadata.records import (
+    AlterRecord,
+    CloseSessionRecord,
+    KeepRecord,
+    MakeRecord,
+    MoveRecord,
+    OpenSessionRecord,
+    Record,
+    RemoveRecord,
+)
+from nodes.metadata.sessions import OPEN_MAX, Sessions
+from nodes.metadata.tree import Tree, Undo
+from nodes.units import OpId
+
+ALTERABLE = ("mode", "owner", "group", "mtime_ns", "atime_ns", "replication")
+
+
+class Namespace:
+    """Inodes, dentries and client sessions of one group."""
+
+    def __init__(self, group: int = 1, short_memory: bool = False):
+        self.group = group
+        self.short_memory = short_memory
+        self.tree = Tree(group)
+        self.sessions = Sessions(short_memory)
+        self.read: Callable[[Read], Result] = Reader(self.tree).read
+        """Answers a read. Raises FsError."""
+        self._appliers: dict[type, Callable[[Any, Undo], None]] = {
+            MakeRecord: self._make,
+            MoveRecord: self._move,
+            RemoveRecord: self._remove,
+            AlterRecord: self._alter,
+            KeepRecord: lambda record, undo: None,
+            OpenSessionRecord: lambda record, undo: self.sessions.open(record.op_id.client, undo),
+            CloseSessionRecord: lambda record, undo: self.sessions.close(record.op_id.client, undo),
+        }
+
+    @property
+    def digest(self) -> int:
+        """64 bits over inodes, dentries and sessions, the same on every replica in the same state."""
+        return (self.tree.digest + self.sessions.digest) & MASK
+
+    def recompute_digest(self) -> int:
+        """What `digest` must be, made anew from every entry."""
+        return (self.tree.recompute_digest() + self.sessions.recompute_digest()) & MASK
+
+    # --- writes ----------------------------------------------------------------------------------------------------
+
+    def plan(self, operation: Write, op_id: OpId, lowest_open: int, now_ns: int) -> Record:
+        """The record that carries out an operation on the present state. Raises FsError; changes nothing."""
+        self._check_call(operation, op_id, lowest_open)
+        return PLANNERS[type(operation)](self.tree, operation, Call(op_id, lowest_open, now_ns))
+
+    def _check_call(self, operation: Write, op_id: OpId, lowest_open: int) -> None:
+        sessions = self.sessions
+        if not sessions.known(op_id.client):
+            if type(operation) is OpenSession:
+                return
+            raise FsError("ESTALE", f"the session {op_id.client} is not open")
+        if op_id.number < sessions.lowest_open(op_id.client):
+            raise FsError("ESTALE", f"call {op_id.number} of {op_id.client} was answered and forgotten")
+        if not 0 <= op_id.number - lowest_open < OPEN_MAX:
+            raise FsError("EAGAIN", f"a client has at most {OPEN_MAX} calls open")
+
+    def apply(self, record: Record, undo: Undo = None) -> None:
+        """Carries out a record; `undo` is given what takes it back."""
+        self._appliers[type(record)](record, undo)
+        if type(record) is not CloseSessionRecord:
+            self.sessions.remember(record.op_id, record.lowest_open, record.result, undo)
+
+    def undo(self, entry: Any) -> None:
+        """Takes back one entry of an undo list; the entries of a record, and the records, from the last to the first."""
+        entry[0](*entry[1:])
+
+    def _make(self, record: MakeRecord, undo: Undo) -> None:
+        tree = self.tree
+        parent, number = tree.inodes[record.parent], record.inode
+        for name in record.names:
+            parent = tree.make(parent, name, number, record.directory, record.mode, record.at_ns, undo)
+            number += 1
+
+    def _move(self, record: MoveRecord, undo: Undo) -> None:
+        tree = self.tree
+        old, new = tree.inodes[record.from_parent], tree.inodes[record.to_parent]
+        assert new.entries is not None
+        if record.to_name in new.entries:
+            tree.remove(new, record.to_name, record.at_ns, undo)
+        tree.move(old, record.from_name, new, record.to_name, record.at_ns, undo)
+
+    def _remove(self, record: RemoveRecord, undo: Undo) -> None:
+        self.tree.remove(self.tree.inodes[record.parent], record.name, record.at_ns, undo)
+
+    def _alter(self, record: AlterRecord, undo: Undo) -> None:
+        given = {name: getattr(record, name) for name in ALTERABLE}
+        inode = self.tree.inodes[record.inode]
+        self.tree.alter(inode, {name: value for name, value in given.items() if value is not None}, undo)

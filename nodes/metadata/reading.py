@@ -1,0 +1,91 @@
+"""Operations that change nothing."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import OrderedDict
+
+from nodes.errors import FsError
+from nodes.metadata.inode import Inode
+from nodes.metadata.lookup import find
+from nodes.metadata.operations import (
+    LIST_MAX,
+    Attributes,
+    ContentSummary,
+    List,
+    Listing,
+    Read,
+    Result,
+    Stat,
+    Summary,
+)
+from nodes.metadata.paths import shown
+from nodes.metadata.tree import Tree
+
+SORTED_KEPT = 16
+
+
+def attributes(inode: Inode) -> Attributes:
+    entries = inode.entries
+    return Attributes(
+        inode.number,
+        "file" if entries is None else "directory",
+        inode.mode,
+        inode.owner,
+        inode.group,
+        inode.mtime_ns,
+        inode.atime_ns,
+        inode.length,
+        inode.replication,
+        0 if entries is None else len(entries),
+    )
+
+
+class Reader:
+    """Answers reads of one tree; keeps the sorted names of the directories that were listed last, for paging."""
+
+    def __init__(self, tree: Tree):
+        self._tree = tree
+        self._sorted: OrderedDict[int, tuple[int, list[str]]] = OrderedDict()
+
+    def read(self, operation: Read) -> Result:
+        """Raises FsError."""
+        if type(operation) is Stat:
+            return attributes(find(self._tree, operation.path))
+        if type(operation) is List:
+            return self._list(operation)
+        assert type(operation) is ContentSummary
+        return self._summary(operation)
+
+    def _list(self, operation: List) -> Listing:
+        inode = find(self._tree, operation.path)
+        if inode.entries is None:
+            raise FsError("ENOTDIR", shown(operation.path))
+        if not 1 <= operation.limit <= LIST_MAX:
+            raise FsError("EINVAL", f"a page of a list has between 1 and {LIST_MAX} names")
+        names = self._names(inode, inode.entries)
+        begin = bisect_right(names, operation.after) if operation.after else 0
+        end = begin + operation.limit
+        return Listing(names[begin:end], end < len(names))
+
+    def _names(self, inode: Inode, entries: dict[str, int]) -> list[str]:
+        """Sorted; any change of the directory since is seen in the digest."""
+        kept = self._sorted.get(inode.number)
+        if kept is not None and kept[0] == self._tree.digest:
+            return kept[1]
+        names = sorted(entries)
+        self._sorted[inode.number] = (self._tree.digest, names)
+        self._sorted.move_to_end(inode.number)
+        if len(self._sorted) > SORTED_KEPT:
+            self._sorted.popitem(last=False)
+        return names
+
+    def _summary(self, operation: ContentSummary) -> Summary:
+        directories = files = octets = 0
+        for inode in self._tree.below(find(self._tree, operation.path)):
+            if inode.entries is None:
+                files += 1
+                octets += inode.length
+            else:
+                directories += 1
+        return Summary(directories, files, octets)

@@ -1,0 +1,159 @@
+"""The memory of clients' calls, a part of the namespace's state (safety rule 10): opened, filled and ended by records only."""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+from nodes.metadata.inode import MASK
+from nodes.metadata.operations import Made, Result
+from nodes.metadata.tree import Undo
+from nodes.units import OpId
+
+OPEN_MAX = 1024
+"""Calls of one client that may be open at once."""
+
+
+class Session:
+    """One client: results by call number, those from `lowest_open` on."""
+
+    __slots__ = ("key", "lowest_open", "results")
+
+    def __init__(self, client: str):
+        self.key = int.from_bytes(b"\1" + client.encode(), "little") % ((1 << 61) - 1)
+        self.lowest_open = 0
+        self.results: dict[int, Result] = {}
+
+    @property
+    def term(self) -> int:
+        """The session without its results."""
+        return self.key * 3 + self.key * self.lowest_open
+
+    def result_term(self, number: int, result: Result) -> int:
+        kind = result.inode if type(result) is Made else -crc32(type(result).__name__.encode())
+        return hash((self.key, number, kind))
+
+
+class Sessions:
+    """All sessions of one namespace. `short` opens the hole of a short memory: only the newest result of all is kept."""
+
+    def __init__(self, short: bool):
+        self._short = short
+        self._sessions: dict[str, Session] = {}
+        self.digest = 0
+
+    def __iter__(self):  # type: ignore[no-untyped-def]
+        return iter(self._sessions.items())
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def known(self, client: str) -> bool:
+        return client in self._sessions
+
+    def recorded(self, op_id: OpId) -> Result | None:
+        """The result of a call that has been executed and may still be asked for."""
+        session = self._sessions.get(op_id.client)
+        return None if session is None else session.results.get(op_id.number)
+
+    def lowest_open(self, client: str) -> int:
+        """Calls below it are forgotten. Raises KeyError."""
+        return self._sessions[client].lowest_open
+
+    def recompute_digest(self) -> int:
+        total = 0
+        for session in self._sessions.values():
+            total += session.term
+            total += sum(session.result_term(number, result) for number, result in session.results.items())
+        return total & MASK
+
+    # --- changes ---------------------------------------------------------------------------------------------------
+
+    def open(self, client: str, undo: Undo) -> None:
+        """Leaves an open session as it is."""
+        if client in self._sessions:
+            return
+        if undo is not None:
+            undo.append((self._unopen, client, self.digest))
+        session = self._sessions[client] = Session(client)
+        self.digest = (self.digest + session.term) & MASK
+
+    def _unopen(self, client: str, digest: int) -> None:
+        del self._sessions[client]
+        self.digest = digest
+
+    def close(self, client: str, undo: Undo) -> None:
+        session = self._sessions.pop(client)
+        if undo is not None:
+            undo.append((self._unclose, client, session, self.digest))
+        gone = session.term + sum(
+            session.result_term(number, result) for number, result in session.results.items()
+        )
+        self.digest = (self.digest - gone) & MASK
+
+    def _unclose(self, client: str, session: Session, digest: int) -> None:
+        self._sessions[client] = session
+        self.digest = digest
+
+    def remember(self, op_id: OpId, lowest_open: int, result: Result, undo: Undo) -> None:
+        """Keeps a result and forgets those that the client has been given."""
+        if self._short:
+            self._forget_all(undo)
+        session = self._sessions[op_id.client]
+        results = session.results
+        old_lowest = session.lowest_open
+        change = session.result_term(op_id.number, result)
+        forgotten: list[tuple[int, Result]] = []
+        if lowest_open > old_lowest:
+            change += session.key * (lowest_open - old_lowest)
+            session.lowest_open = lowest_open
+            for number in _below(results, old_lowest, lowest_open):
+                gone = results.pop(number)
+                change -= session.result_term(number, gone)
+                forgotten.append((number, gone))
+        if undo is not None:
+            undo.append((self._unremember, session, op_id.number, old_lowest, forgotten, self.digest))
+        results[op_id.number] = result
+        self.digest = (self.digest + change) & MASK
+
+    def _unremember(
+        self,
+        session: Session,
+        number: int,
+        lowest_open: int,
+        forgotten: list[tuple[int, Result]],
+        digest: int,
+    ) -> None:
+        del session.results[number]
+        session.results.update(forgotten)
+        session.lowest_open = lowest_open
+        self.digest = digest
+
+    def _forget_all(self, undo: Undo) -> None:
+        kept = [(session, dict(session.results)) for session in self._sessions.values() if session.results]
+        if undo is not None:
+            undo.append((self._unforget, kept, self.digest))
+        for session, results in kept:
+            gone = sum(session.result_term(number, result) for number, result in results.items())
+            session.results.clear()
+            self.digest = (self.digest - gone) & MASK
+
+    def _unforget(self, kept: list[tuple[Session, dict[int, Result]]], digest: int) -> None:
+        for session, results in kept:
+            session.results.update(results)
+        self.digest = digest
+
+    # --- images ----------------------------------------------------------------------------------------------------
+
+    def restore(self, client: str, lowest_open: int, results: dict[int, Result]) -> None:
+        """Puts a session of an image in its place."""
+        session = self._sessions[client] = Session(client)
+        session.lowest_open, session.results = lowest_open, results
+        terms = sum(session.result_term(number, result) for number, result in results.items())
+        self.digest = (self.digest + session.term + terms) & MASK
+
+
+def _below(results: dict[int, Result], old_lowest: int, lowest_open: int) -> list[int]:
+    """The numbers there are in [old_lowest, lowest_open)."""
+    if lowest_open - old_lowest <= len(results):
+        return [number for number in range(old_lowest, lowest_open) if number in results]
+    return [number for number in results if number < lowest_open]
