@@ -19,7 +19,9 @@ class Scope:
         self.name = name
         self.open = True
         self._parent = parent
-        self._on_error = on_error or (parent._on_error if parent else None)
+        self._on_error: Callable[[BaseException], None] | None = on_error or (
+            parent._on_error if parent else None
+        )
         self._members: dict[int, Callable[[], None]] = {}
         self._next = 0
         self._place_in_parent = parent._add(self.close) if parent else None

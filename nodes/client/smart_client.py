@@ -111,7 +111,7 @@ class SmartClient:
                 self._world.trace.emit(Invoked(self._session, number, operation, began_ns))
             hint = reply.active if isinstance(reply, Refused) else ""
             server = self._next_server(server, hint)
-            check = isinstance(operation, WRITES)
+            check = type(operation) in WRITES
             if reply is not None:
                 await self._world.clock.sleep(pause_ns(tries, self._world.rng))
 

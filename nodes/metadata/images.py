@@ -145,8 +145,7 @@ def _header(rows: list[Any]) -> Header:
 
 def _load_inodes(namespace: Namespace, rows: list[Any]) -> None:
     for row in msgspec.convert(rows, list[InodeRow]):
-        *attributes, directory = row
-        inode = Inode(*attributes, NO_NAMES if directory else None)  # type: ignore[arg-type]
+        inode = Inode(*row[:-1], NO_NAMES if row[-1] else None)
         namespace.tree.inodes[inode.number] = inode
 
 

@@ -20,7 +20,8 @@ class Codec:
     def __init__(self, message_types: Sequence[type[Message]]):
         self.encode = msgspec.msgpack.Encoder().encode
         """`encode(messages) -> bytes`"""
-        self._decoder: Any = msgspec.msgpack.Decoder(list[Union[tuple(message_types)]])  # noqa: UP007
+        known: Any = Union.__getitem__(tuple(message_types))
+        self._decoder: Any = msgspec.msgpack.Decoder(list[known])
 
     def decode(self, octets: bytes) -> list[Message]:
         """Raises BadFrame."""

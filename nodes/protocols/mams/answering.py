@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.errors import FsError
-from nodes.metadata.operations import WRITES, Operation
+from nodes.metadata.operations import WRITES, Read
 from nodes.protocols.mams.fencing import Lease
 from nodes.protocols.mams.replica import Replica
 from nodes.protocols.mams.writer import JournalWriter
@@ -63,12 +63,12 @@ class Answering:
             if len(self._held) < HELD_MAX:
                 self._held.append((peer, request))
             return
-        if isinstance(request.operation, WRITES):
+        if type(request.operation) in WRITES:
             self._on_write(peer, request)
         else:
-            self._on_read(peer, request.number, request.operation)
+            self._on_read(peer, request.number, request.operation)  # type: ignore[arg-type]
 
-    def _on_read(self, peer: str, number: int, operation: Operation) -> None:
+    def _on_read(self, peer: str, number: int, operation: Read) -> None:
         try:
             answer = self._answer(number, self._replica.state.namespace.read(operation), "")
         except FsError as error:
@@ -85,7 +85,10 @@ class Answering:
                 self._when_safe(peer, self._answer(request.number, recorded, ""))
                 return
             record = namespace.plan(
-                request.operation, op_id, request.lowest_open, self._replica.world.clock.wall_ns()
+                request.operation,  # type: ignore[arg-type]
+                op_id,
+                request.lowest_open,
+                self._replica.world.clock.wall_ns(),
             )
         except FsError as error:
             self._when_safe(peer, self._answer(request.number, None, str(error)))
