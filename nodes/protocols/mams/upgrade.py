@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from nodes.config import MILLISECOND
 from nodes.protocols.mams.recovery import Recovery
 from nodes.protocols.mams.replica import Replica
@@ -75,7 +77,7 @@ class Upgrade:
     async def recover(self, timeout_ns: int) -> bool:
         """Step 2b (safety rules 1-4): what the last configuration acknowledged becomes part of our journal. False: too few answered."""
         replica = self._replica
-        self.configuration, _ = await replica.view.configuration()
+        self.configuration = await self._last_configuration()
         self.recovery = Recovery(replica, self.epoch)
         if self._trusts_own_journal():
             self.recovery.ask(self.configuration.members)
@@ -95,6 +97,13 @@ class Upgrade:
             f"heard {', '.join(sorted(self.recovery.promises)) or 'nobody else'}; {source} has the last journal",
         )
         return True
+
+    async def _last_configuration(self) -> Configuration:
+        """The persistent record; with the hole open, whoever has a place in the view now."""
+        configuration, _ = await self._replica.view.configuration()
+        if self._replica.config.cluster.holes.configuration_is_liveness:
+            return msgspec.structs.replace(configuration, members=list(await self._replica.view.places()))
+        return configuration
 
     def _trusts_own_journal(self) -> bool:
         """The papers' holes: the elected takes its own journal for the whole truth."""
