@@ -50,6 +50,8 @@ def open_replica(world: World, config: ServerConfig, group: GroupConfig) -> Repl
     images = ImageStore(world)
     namespace, base = images.newest(lambda: empty_namespace(config, group))
     journal = Journal.open(world.disk, "journal")
+    if journal.last_sn < base.sn:
+        journal.restart_at(base.sn + 1)
     log = ReplicaLog(journal, base, holes.sn_without_epoch)
     state = ReplicatedState(
         namespace, base.sn, lambda sn, epoch, digest: tell_applied(world, sn, epoch, digest)

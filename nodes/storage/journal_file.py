@@ -1,0 +1,223 @@
+"""The journal of one replica on its disk: numbered records in segments of 16 MiB, appended, cut at the end, never altered.
+
+What is called changes the index at once; `sync` carries all of it out on the disk, in order, and makes it durable.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Iterator
+
+from nodes.storage.records import (
+    HEADER,
+    OVERHEAD,
+    PAYLOAD_MAX,
+    JournalCorrupt,
+    check_header,
+    header,
+    pack,
+    scan,
+)
+from nodes.world import AppendFile, Disk
+
+SEGMENT_OCTETS = 16 << 20
+RECENT = 512
+"""Records kept in memory for those who read the end."""
+
+__all__ = ["Journal", "JournalCorrupt"]
+
+
+class Segment:
+    """One file: records from `first_sn` on; `ends[i]` is where record `first_sn + i` ends."""
+
+    def __init__(self, path: str, first_sn: int):
+        self.path = path
+        self.first_sn = first_sn
+        self.ends = array("Q")
+
+    @property
+    def next_sn(self) -> int:
+        return self.first_sn + len(self.ends)
+
+    @property
+    def size(self) -> int:
+        return self.ends[-1] if self.ends else HEADER.size
+
+    def start(self, sn: int) -> int:
+        index = sn - self.first_sn
+        return self.ends[index - 1] if index else HEADER.size
+
+
+class Journal:
+    """Records with dense serial numbers `first_sn` … `last_sn`; `last_sn` is `first_sn - 1` when there is none."""
+
+    def __init__(self, disk: Disk, directory: str):
+        self._disk = disk
+        self._directory = directory
+        self._segments: list[Segment] = []
+        self._recent: OrderedDict[int, bytes] = OrderedDict()
+        self._pending: list[tuple[Segment, bytes]] = []
+        self._gone: list[str] = []
+        self._cut: tuple[str, int] | None = None
+        self._file: tuple[str, AppendFile] | None = None
+        self._turn = asyncio.Lock()
+        self.cut_octets = 0
+        """What opening found behind the last whole record; the first sync removes it."""
+
+    @classmethod
+    def open(cls, disk: Disk, directory: str) -> Journal:
+        """Reads what is there. Raises JournalCorrupt, OSError; alters nothing."""
+        journal = cls(disk, directory)
+        names = [name for name in disk.names(directory) if name.endswith(".seg")]
+        for name in names:
+            journal._read_segment(name, last=name == names[-1])
+        if not journal._segments:
+            journal._segments.append(Segment(journal._path(1), 1))
+        return journal
+
+    def _path(self, first_sn: int) -> str:
+        return f"{self._directory}/{first_sn:020d}.seg"
+
+    def _read_segment(self, name: str, last: bool) -> None:
+        path, stem = f"{self._directory}/{name}", name.removesuffix(".seg")
+        if not stem.isdigit():
+            raise JournalCorrupt(path, 0, 0, "a segment is named by the sn of its first record")
+        segment = Segment(path, int(stem))
+        if self._segments and self._segments[-1].next_sn != segment.first_sn:
+            raise JournalCorrupt(
+                path, 0, segment.first_sn, f"sn {self._segments[-1].next_sn} should come next"
+            )
+        octets = self._disk.read(path)
+        valid = 0
+        if len(octets) >= HEADER.size:
+            check_header(path, octets, segment.first_sn)
+            segment.ends.extend(entry.end for entry in scan(path, octets, segment.first_sn, last))
+            valid = segment.size
+        elif not last:
+            raise JournalCorrupt(path, 0, segment.first_sn, "the head is cut off and another segment follows")
+        if len(octets) > valid:
+            self.cut_octets = len(octets) - valid
+            self._cut = (path, valid)
+        self._segments.append(segment)
+
+    @property
+    def first_sn(self) -> int:
+        return self._segments[0].first_sn
+
+    @property
+    def last_sn(self) -> int:
+        return self._segments[-1].next_sn - 1
+
+    # --- index -----------------------------------------------------------------------------------------------------
+
+    def append(self, sn: int, epoch: int, octets: bytes) -> None:
+        """Takes the next record. Raises ValueError for another sn or an absurd size."""
+        segment = self._segments[-1]
+        if sn != segment.next_sn:
+            raise ValueError(f"sn {sn} appended after {self.last_sn}")
+        if len(octets) > PAYLOAD_MAX:
+            raise ValueError(f"a record of {len(octets)} octets; {PAYLOAD_MAX} is the most")
+        if segment.size >= SEGMENT_OCTETS:
+            segment = Segment(self._path(sn), sn)
+            self._segments.append(segment)
+        segment.ends.append(segment.size + OVERHEAD + len(octets))
+        self._pending.append((segment, pack(sn, epoch, octets)))
+        self._recent[sn] = octets
+        if len(self._recent) > RECENT and len(self._pending) < RECENT:
+            self._recent.popitem(last=False)
+
+    def entries(self, from_sn: int, to_sn: int) -> Iterator[tuple[int, bytes]]:
+        """(sn, payload) of the records that are there, both ends included."""
+        for sn in range(max(from_sn, self.first_sn), min(to_sn, self.last_sn) + 1):
+            octets = self._recent.get(sn)
+            yield sn, self._read(sn) if octets is None else octets
+
+    def _read(self, sn: int) -> bytes:
+        segment = self._segments[bisect_right(self._segments, sn, key=lambda segment: segment.first_sn) - 1]
+        start = segment.start(sn) + OVERHEAD
+        return self._disk.read(segment.path, start, segment.ends[sn - segment.first_sn] - start)
+
+    def restart_at(self, first_sn: int) -> None:
+        """Forgets every record; `first_sn` comes next."""
+        self._gone += [segment.path for segment in self._segments]
+        self._segments = [Segment(self._path(first_sn), first_sn)]
+        self._pending.clear()
+        self._recent.clear()
+        self._cut = None
+
+    def _cut_after(self, sn: int) -> None:
+        while len(self._segments) > 1 and self._segments[-1].first_sn > sn:
+            self._gone.append(self._segments.pop().path)
+        segment = self._segments[-1]
+        del segment.ends[max(0, sn + 1 - segment.first_sn) :]
+        kept = {id(each) for each in self._segments}
+        self._pending = [p for p in self._pending if id(p[0]) in kept and _sn(p[1]) <= sn]
+        for later in [each for each in self._recent if each > sn]:
+            del self._recent[later]
+        if not any(each is segment for each, _ in self._pending):
+            self._cut = (segment.path, segment.size)
+
+    # --- disk ------------------------------------------------------------------------------------------------------
+
+    async def sync(self) -> None:
+        """Everything called before is durable when this returns. Raises OSError."""
+        async with self._turn:
+            gone, self._gone = self._gone, []
+            cut, self._cut = self._cut, None
+            pending, self._pending = self._pending, []
+            for path in reversed(gone):
+                self._remove(path)
+            if (
+                cut is not None
+                and cut[0] not in gone
+                and cut[0].rpartition("/")[2] in self._disk.names(self._directory)
+            ):
+                await self._opened(cut[0]).truncate(cut[1])
+            while pending:
+                segment = pending[0][0]
+                records = [record for each, record in pending if each is segment]
+                del pending[: len(records)]
+                await self._write(segment, b"".join(records))
+
+    async def _write(self, segment: Segment, octets: bytes) -> None:
+        file = self._opened(segment.path)
+        file.append(octets if file.size else header(segment.first_sn) + octets)
+        await file.sync()
+
+    def _opened(self, path: str) -> AppendFile:
+        if self._file is None or self._file[0] != path:
+            if self._file is not None:
+                self._file[1].close()
+            self._file = (path, self._disk.open_append(path))
+        return self._file[1]
+
+    def _remove(self, path: str) -> None:
+        if self._file is not None and self._file[0] == path:
+            self._file[1].close()
+            self._file = None
+        try:
+            self._disk.remove(path)
+        except FileNotFoundError:
+            pass
+
+    async def truncate_after(self, sn: int) -> None:
+        """Removes every record after sn; durable when it returns. Raises OSError."""
+        self._cut_after(sn)
+        await self.sync()
+
+    async def reset(self, first_sn: int) -> None:
+        """Removes every record; durable when it returns. Raises OSError."""
+        self.restart_at(first_sn)
+        await self.sync()
+
+    def drop_before(self, sn: int) -> None:
+        """Removes whole segments that hold nothing from sn on; durable some time later."""
+        while len(self._segments) > 1 and self._segments[1].first_sn <= sn:
+            self._remove(self._segments.pop(0).path)
+
+
+def _sn(record: bytes) -> int:
+    return int.from_bytes(record[8:16], "little")

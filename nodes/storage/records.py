@@ -1,0 +1,113 @@
+"""One record of a journal segment, and where a segment's valid part ends.
+
+Segment: magic, format number (u16), first sn (u64). Record: payload length (u32), CRC-32C (u32) over what follows, sn (u64), epoch (u32), payload.
+All numbers are little-endian.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import Struct
+
+from crc32c import crc32c
+
+MAGIC = b"CLVRJRNL"
+FORMAT = 1
+HEADER = Struct("<8sHQ")
+FRAME = Struct("<II")
+HEAD = Struct("<QI")
+PAYLOAD_MAX = 16 << 20
+OVERHEAD = FRAME.size + HEAD.size
+
+
+class JournalCorrupt(Exception):
+    """A journal that must not be used or altered before somebody looks at it; one line says where and why."""
+
+    def __init__(self, file: str, offset: int, sn: int, reason: str):
+        self.file = file
+        self.offset = offset
+        self.sn = sn
+        self.reason = reason
+        super().__init__(f"{file} is corrupt at offset {offset} (sn {sn}): {reason}")
+
+
+class Entry:
+    """Where a record lies in its segment."""
+
+    __slots__ = ("end", "epoch", "sn", "start")
+
+    def __init__(self, sn: int, epoch: int, start: int, end: int):
+        self.sn = sn
+        self.epoch = epoch
+        self.start = start
+        self.end = end
+
+
+def header(first_sn: int) -> bytes:
+    return HEADER.pack(MAGIC, FORMAT, first_sn)
+
+
+def pack(sn: int, epoch: int, payload: bytes) -> bytes:
+    body = HEAD.pack(sn, epoch) + payload
+    return FRAME.pack(len(payload), crc32c(body)) + body
+
+
+def check_header(file: str, octets: bytes, first_sn: int) -> None:
+    """Raises JournalCorrupt; both numbers are named when the format is unknown."""
+    magic, number, first = HEADER.unpack_from(octets)
+    if magic != MAGIC:
+        raise JournalCorrupt(file, 0, first_sn, f"begins with {magic!r}, not with {MAGIC!r}")
+    if number != FORMAT:
+        raise JournalCorrupt(
+            file, len(MAGIC), first_sn, f"has format {number}; this version reads format {FORMAT}"
+        )
+    if first != first_sn:
+        raise JournalCorrupt(file, len(MAGIC) + 2, first_sn, f"says that it begins with sn {first}")
+
+
+def record_at(octets: bytes, offset: int) -> Entry | None:
+    """The whole and valid record that begins here; None when there is none."""
+    if offset + OVERHEAD > len(octets):
+        return None
+    length, crc = FRAME.unpack_from(octets, offset)
+    end = offset + OVERHEAD + length
+    if length > PAYLOAD_MAX or end > len(octets):
+        return None
+    if crc32c(octets[offset + FRAME.size : end]) != crc:
+        return None
+    sn, epoch = HEAD.unpack_from(octets, offset + FRAME.size)
+    return Entry(sn, epoch, offset, end)
+
+
+def scan(file: str, octets: bytes, first_sn: int, last_segment: bool) -> Iterator[Entry]:
+    """The records of a segment, in order; ends at a torn tail, which only the last segment may have.
+
+    Raises JournalCorrupt when a bad record is no tail: something valid follows it, or another segment does.
+    """
+    offset, sn = HEADER.size, first_sn
+    while offset < len(octets):
+        entry = record_at(octets, offset)
+        if entry is None or entry.sn != sn:
+            reason = "the record is damaged" if entry is None else f"the record says sn {entry.sn}"
+            if not last_segment:
+                raise JournalCorrupt(file, offset, sn, f"{reason} and another segment follows")
+            if entry is not None or follows(octets, offset + 1, sn):
+                raise JournalCorrupt(
+                    file, offset, sn, f"{reason} and valid records follow" if entry is None else reason
+                )
+            return
+        yield entry
+        offset, sn = entry.end, sn + 1
+
+
+def follows(octets: bytes, offset: int, sn: int) -> bool:
+    """Whether any valid record of a later sn begins behind a damaged one."""
+    for candidate in range(sn + 1, sn + 4):
+        needle = candidate.to_bytes(8, "little")
+        found = octets.find(needle, offset + FRAME.size)
+        while found >= 0:
+            entry = record_at(octets, found - FRAME.size)
+            if entry is not None and entry.sn == candidate:
+                return True
+            found = octets.find(needle, found + 1)
+    return False

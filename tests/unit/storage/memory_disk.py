@@ -1,0 +1,59 @@
+"""A disk in memory that can lose what was not synced."""
+
+from __future__ import annotations
+
+
+class MemoryFile:
+    def __init__(self, disk: MemoryDisk, path: str):
+        self._disk = disk
+        self._path = path
+        disk.files.setdefault(path, bytearray())
+        disk.durable.setdefault(path, b"")
+
+    @property
+    def size(self) -> int:
+        return len(self._disk.files[self._path])
+
+    def append(self, octets: bytes) -> None:
+        self._disk.files[self._path] += octets
+
+    async def sync(self) -> None:
+        self._disk.durable[self._path] = bytes(self._disk.files[self._path])
+
+    async def truncate(self, size: int) -> None:
+        del self._disk.files[self._path][size:]
+        await self.sync()
+
+    def close(self) -> None:
+        pass
+
+
+class MemoryDisk:
+    def __init__(self) -> None:
+        self.files: dict[str, bytearray] = {}
+        self.durable: dict[str, bytes] = {}
+
+    def names(self, directory: str) -> list[str]:
+        return sorted(path.rpartition("/")[2] for path in self.files if path.startswith(directory + "/"))
+
+    def read(self, path: str, offset: int = 0, length: int | None = None) -> bytes:
+        octets = bytes(self.files[path])
+        return octets[offset:] if length is None else octets[offset : offset + length]
+
+    def size(self, path: str) -> int:
+        return len(self.files[path])
+
+    def open_append(self, path: str) -> MemoryFile:
+        return MemoryFile(self, path)
+
+    async def replace(self, path: str, octets: bytes) -> None:
+        self.files[path] = bytearray(octets)
+        self.durable[path] = octets
+
+    def remove(self, path: str) -> None:
+        if path not in self.files:
+            raise FileNotFoundError(path)
+        del self.files[path], self.durable[path]
+
+    def lose_power(self) -> None:
+        self.files = {path: bytearray(octets) for path, octets in self.durable.items()}
