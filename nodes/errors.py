@@ -44,3 +44,7 @@ class FsError(Exception):
 
     def __str__(self) -> str:
         return f"{self.name}: {self.message}"
+
+
+class Damaged(Exception):
+    """What lies on a server's disk must not be used before somebody looks at it; one line says where and why."""

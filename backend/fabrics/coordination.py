@@ -16,7 +16,7 @@ from backend.errors import CannotStart, FaultUnsupported, Unavailable
 from backend.fabrics import launch
 from backend.fabrics.children import Child, Children
 from backend.fabrics.home import Home
-from backend.fabrics.observer import Observer
+from nodes.trace.observer import Observer
 from backend.fabrics.sockets import ask, follow
 from backend.fabrics.tree_watch import TreeClient
 from nodes.trace.events import Event

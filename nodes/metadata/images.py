@@ -12,6 +12,7 @@ from zlib import crc32
 
 import msgspec
 
+from nodes.errors import Damaged
 from nodes.metadata.inode import NO_NAMES, Inode
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Result
@@ -25,7 +26,7 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder().decode
 
 
-class ImageDamaged(Exception):
+class ImageDamaged(Damaged):
     """An image that must not be believed; one line says where it is damaged."""
 
 

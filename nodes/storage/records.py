@@ -11,6 +11,8 @@ from struct import Struct
 
 from crc32c import crc32c
 
+from nodes.errors import Damaged
+
 MAGIC = b"CLVRJRNL"
 FORMAT = 1
 HEADER = Struct("<8sHQ")
@@ -20,7 +22,7 @@ PAYLOAD_MAX = 16 << 20
 OVERHEAD = FRAME.size + HEAD.size
 
 
-class JournalCorrupt(Exception):
+class JournalCorrupt(Damaged):
     """A journal that must not be used or altered before somebody looks at it; one line says where and why."""
 
     def __init__(self, file: str, offset: int, sn: int, reason: str):

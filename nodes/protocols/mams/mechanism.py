@@ -18,6 +18,8 @@ from nodes.protocols.mams.reading import read_from_pool
 from nodes.protocols.mams.replica import Replica, open_replica
 from nodes.protocols.mams.view import ACTIVE, JUNIOR, Place, Watch
 from nodes.scope import Scope, Tenure
+from nodes.storage.journal_file import JournalCorrupt
+from nodes.trace import events
 from nodes.trace.events import RoleChanged, Warned
 from nodes.wire.messages import AskView, CheckOperation, Message, Refused, Request, ViewCopy
 from nodes.world import CoordinationError, World
@@ -300,4 +302,9 @@ class Mams:
 
 def start(world: World, config: ServerConfig) -> None:
     """Starts a metadata server in this world. Raises JournalCorrupt, ImageDamaged, OSError of what lies on the disk."""
-    Mams(world, config).start()
+    try:
+        server = Mams(world, config)
+    except JournalCorrupt as corrupt:
+        world.trace.emit(events.JournalCorrupt(corrupt.file, corrupt.offset, corrupt.sn, corrupt.reason))
+        raise
+    server.start()

@@ -1,6 +1,6 @@
 import json
 
-from backend.fabrics.observer import Observer
+from nodes.trace.observer import Observer
 from nodes.trace.events import Configured, EpochRaised, LockHeld, Placed, SessionEnded
 
 G = "/cloverlab/groups/g1"

@@ -1,0 +1,1 @@
+"""What must always hold, checked from events alone (protocols.md §10)."""

@@ -1,0 +1,242 @@
+"""A whole cluster in one process and in virtual time: the servers' own code in simulated worlds, all of it from one seed."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from nodes.client.smart_client import SmartClient
+from nodes.config import MILLISECOND, SECOND, ClientConfig, ClusterConfig, ServerConfig, WorkloadConfig
+from nodes.errors import Damaged
+from nodes.mechanisms import MESSAGES, start_server
+from nodes.metadata.operations import Operation
+from nodes.sim.coordination import HeldWrites, SimCoordination
+from nodes.sim.disk import SimDisk, Store
+from nodes.sim.ensemble import COORDINATION, Ensemble
+from nodes.sim.faults import SimFaults
+from nodes.sim.links import Links
+from nodes.sim.loop import Loop, Machine, Stuck
+from nodes.sim.network import Held, Match, Net, SimNetwork
+from nodes.sim.world import Numbers, SimTrace, SimWorld
+from nodes.trace.events import Event, Placed, Stamped, Started, Stopped
+from nodes.wire.codec import Codec
+from nodes.wire.messages import Answer
+from nodes.workloads.generator import Workload, start_workload
+
+LETTERS = {"active": "A", "standby": "S", "junior": "J", "": "-"}
+CLIENT = "client1"
+LIMIT_NS = 600 * SECOND
+
+Starter = Callable[[SimWorld], None]
+
+
+class Server:
+    """One name in the cluster: its medium, and the life it lives now."""
+
+    def __init__(self, name: str, group: str, store: Store, starter: Starter):
+        self.name = name
+        self.group = group
+        """Empty for a client."""
+        self.store = store
+        self.starter = starter
+        self.numbers = Numbers()
+        self.skew_ns = 0
+        self.machine: Machine | None = None
+        self.world: SimWorld | None = None
+
+    @property
+    def process(self) -> str:
+        if self.machine is None or self.machine.dead:
+            return "stopped"
+        return "paused" if self.machine.paused else "running"
+
+
+class SimClient:
+    """A smart client for directed tests."""
+
+    def __init__(self, cluster: SimCluster, server: Server, client: SmartClient):
+        self._cluster = cluster
+        self._server = server
+        self.client = client
+
+    def spawn(self, operation: Operation) -> asyncio.Task[Answer]:
+        """Begins a call; it goes on while the cluster runs."""
+        machine = self._server.machine
+        assert machine is not None
+        task = self._cluster.loop.create_task(self.client.call(operation), context=machine.context.copy())
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return task
+
+    def call(self, operation: Operation, limit_ns: int = LIMIT_NS) -> Answer:
+        """Runs the cluster until the call has returned. Raises FsError."""
+        task = self.spawn(operation)
+        self._cluster.run_until(task.done, limit_ns)
+        return task.result()
+
+
+class SimCluster:
+    """Servers, clients, links, disks, coordination and faults; `events` is all that came out, in order."""
+
+    def __init__(self, config: ClusterConfig, seed: int, workload: WorkloadConfig | None = None):
+        self.config = config
+        self.seed = seed
+        self.loop = Loop(self._rng("loop"))
+        self.events: list[Stamped] = []
+        self._listeners: list[Callable[[Stamped], None]] = []
+        self._outside: dict[str, Numbers] = {}
+        self.places: dict[str, str] = {}
+        links = Links(self._rng("links"))
+        self.net = Net(self.loop, Codec(MESSAGES), links)
+        self.ensemble = Ensemble(self.loop, links, lambda event: self.tell(COORDINATION, event))
+        self.servers: dict[str, Server] = {}
+        self.workload: Workload | None = None
+        self.faults = SimFaults(self)
+        for group in config.groups:
+            for name in group.members:
+                self.add(name, group.name)
+        if workload is not None:
+            self._add_workload(workload)
+
+    def _rng(self, purpose: str) -> random.Random:
+        return random.Random(f"{self.seed}/{purpose}")
+
+    # --- servers ---------------------------------------------------------------------------------------------------
+
+    def add(self, name: str, group: str) -> None:
+        """A metadata server that was not there before."""
+        config = ServerConfig(name, group, self.config)
+        self._start_new(name, group, lambda world: start_server(world, config))
+
+    def _add_workload(self, workload: WorkloadConfig) -> None:
+        config = ClientConfig(CLIENT, self.config, workload)
+
+        def start(world: SimWorld) -> None:
+            self.workload = start_workload(world, config)
+
+        self._start_new(CLIENT, "", start)
+
+    def start_client(self, name: str) -> SimClient:
+        """A client without a workload."""
+        made: list[SmartClient] = []
+        server = self._start_new(
+            name, "", lambda world: made.append(SmartClient(world, self.config, f"{name}.1"))
+        )
+        return SimClient(self, server, made[0])
+
+    def _start_new(self, name: str, group: str, starter: Starter) -> Server:
+        server = self.servers[name] = Server(name, group, Store(self._rng(f"disk/{name}")), starter)
+        self.start(server)
+        return server
+
+    def start(self, server: Server) -> None:
+        """Begins a life of a server in a new world."""
+        numbers = server.numbers
+        numbers.boot += 1
+        machine = server.machine = Machine(self.loop, server.name)
+        coordination = (
+            SimCoordination(
+                self.ensemble, machine, server.name, self.config.timing.session_timeout_ms * MILLISECOND
+            )
+            if server.group
+            else None
+        )
+        network = SimNetwork(self.net, machine, server.name)
+        world = server.world = SimWorld(
+            machine,
+            self._rng(f"{server.name}/{numbers.boot}"),
+            network,
+            SimDisk(machine, server.store),
+            coordination,
+            SimTrace(machine, numbers, self.emit),
+            server.skew_ns,
+        )
+        machine.call(self._begin, server, world, network.address)
+        if not server.group:
+            self.run_until(self.now_ns)
+
+    def _begin(self, server: Server, world: SimWorld, address: str) -> None:
+        world.trace.emit(Started(server.numbers.boot, address, world.clock.wall_ns()))
+        try:
+            server.starter(world)
+        except (Damaged, OSError) as error:
+            world.trace.emit(Stopped(str(error)))
+            assert server.machine is not None
+            world.coordination.stopped()
+            server.machine.die()
+
+    # --- events ----------------------------------------------------------------------------------------------------
+
+    def on_event(self, callback: Callable[[Stamped], None]) -> None:
+        self._listeners.append(callback)
+
+    def emit(self, stamped: Stamped) -> None:
+        self.events.append(stamped)
+        event = stamped.event
+        if type(event) is Placed:
+            self.places[event.server] = event.state
+        for listener in self._listeners:
+            listener(stamped)
+
+    def tell(self, server: str, event: Event) -> None:
+        """An event of the world around the servers."""
+        numbers = self._outside.setdefault(server, Numbers())
+        numbers.number += 1
+        self.emit(Stamped(server, 1, numbers.number, self.now_ns, 0, event))  # type: ignore[arg-type]
+
+    def event_log_bytes(self) -> bytes:
+        """Everything that came out, as it would lie in a trace file; equal for equal seeds."""
+        return msgspec.msgpack.encode(self.events)
+
+    # --- running ---------------------------------------------------------------------------------------------------
+
+    @property
+    def now_ns(self) -> int:
+        return self.loop.now_ns
+
+    def run_until(self, until: int | Callable[[], bool], limit_ns: int = LIMIT_NS) -> None:
+        """Runs to a virtual time, or until something is true. Raises Stuck when it is not within `limit_ns`."""
+        if isinstance(until, int):
+            self.loop.run(until)
+        elif not self.loop.run(self.now_ns + limit_ns, until):
+            raise Stuck(f"not within {limit_ns / SECOND:g} s of virtual time (seed {self.seed})")
+
+    def run_for(self, duration_ns: int) -> None:
+        self.run_until(self.now_ns + duration_ns)
+
+    def view(self) -> dict[str, str]:
+        """The letter of every metadata server in the global view."""
+        return {
+            name: LETTERS[self.places.get(name, "")] for name, server in self.servers.items() if server.group
+        }
+
+    def settled(self) -> bool:
+        """One active per group, and all who run are in step."""
+        return all(letter in "AS" for letter in self.view().values()) and "A" in self.view().values()
+
+    # --- directed schedules ----------------------------------------------------------------------------------------
+
+    def hold(self, match: Match) -> Held:
+        """Keeps back the messages that match, until they are released or dropped."""
+        return self.net.hold(match)
+
+    def coordination_of(self, server: str) -> SimCoordination:
+        world = self.servers[server].world
+        assert world is not None
+        coordination: SimCoordination = world.coordination
+        return coordination
+
+    def hold_watch(self, server: str) -> Callable[[], None]:
+        """Delays what the server's watchers are told; call the result to tell it."""
+        coordination = self.coordination_of(server)
+        coordination.holds_watches = True
+        return coordination.release_watches
+
+    def hold_write(self, server: str, match: Callable[[list[Any]], bool]) -> HeldWrites:
+        """Delays those of the server's next coordination writes that match, until `.release()`."""
+        held = HeldWrites(match)
+        self.coordination_of(server).held_writes.append(held)
+        return held

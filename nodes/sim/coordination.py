@@ -1,0 +1,305 @@
+"""One server's session with the simulated coordination service, with kazoo's habits.
+
+Pings go out while the process runs. After two thirds of the time-out without a word the connection is given up ("suspended", open calls end with
+ConnectionLoss, their outcome unknown) and another is tried; a session that has gone meanwhile is told as "lost", and a new one is opened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from nodes.coordination import operations as ops
+from nodes.coordination.codes import Code
+from nodes.coordination.operations import Result, WatchEvent
+from nodes.sim.ensemble import MILLISECOND, Connection, Ensemble
+from nodes.sim.loop import Machine
+from nodes.world import (
+    BadVersion,
+    Change,
+    Check,
+    ConnectionLoss,
+    CoordinationError,
+    Create,
+    Delete,
+    NodeExists,
+    NoNode,
+    NotEmpty,
+    SessionExpired,
+    Set,
+    Stat,
+)
+
+RETRY_NS = 100 * MILLISECOND
+ERRORS: dict[int, type[CoordinationError]] = {
+    Code.NO_NODE: NoNode,
+    Code.NODE_EXISTS: NodeExists,
+    Code.BAD_VERSION: BadVersion,
+    Code.NOT_EMPTY: NotEmpty,
+    Code.SESSION_EXPIRED: SessionExpired,
+}
+WRITTEN: dict[type, Callable[[Any], ops.Operation]] = {
+    Create: lambda change: ops.Create(change.path, change.octets, change.ephemeral),
+    Set: lambda change: ops.Set(change.path, change.octets, change.version),
+    Delete: lambda change: ops.Delete(change.path, change.version),
+    Check: lambda change: ops.Check(change.path, change.version),
+}
+
+
+class HeldWrites:
+    """Multis of one server that a directed schedule keeps back."""
+
+    def __init__(self, match: Callable[[list[Change]], bool]):
+        self.match = match
+        self.held: list[Callable[[], None]] = []
+        self.over = False
+
+    def release(self) -> None:
+        """They land now, whatever became of their connection."""
+        self.over = True
+        for land in self.held:
+            land()
+
+
+class SimCoordination:
+    """`Coordination` of nodes/world.py on the shared tree."""
+
+    def __init__(self, ensemble: Ensemble, machine: Machine, name: str, timeout_ns: int):
+        self.name = name
+        self.state = "suspended"
+        self.session = 0
+        self.session_timeout_ns = timeout_ns
+        self.holds_watches = False
+        self.held_writes: list[HeldWrites] = []
+        self._held_watches: list[WatchEvent] = []
+        self._ensemble = ensemble
+        self._machine = machine
+        self._on_state: Callable[[str], None] = lambda state: None
+        self._calls: dict[int, asyncio.Future[Result]] = {}
+        self._numbered = 0
+        self._watches: dict[tuple[str, str], list[Callable[[str], None]]] = {}
+        self._connection: Connection | None = None
+        self._heard_ns = 0
+        self._connect()
+        self._tick()
+
+    # --- connection ------------------------------------------------------------------------------------------------
+
+    @property
+    def _now_ns(self) -> int:
+        return self._ensemble.loop.now_ns
+
+    def _connect(self) -> None:
+        if self._machine.dead or self._connection is not None:
+            return
+        if not self._ensemble.up or self._machine.paused:
+            self._ensemble.loop.at(self._now_ns + RETRY_NS, self._connect)
+            return
+        connection = self._connection = self._ensemble.connect(self)
+        self._heard_ns = self._now_ns
+        timeout_ms, session = self.session_timeout_ns // MILLISECOND, self.session
+
+        def arrive() -> None:
+            number = self._ensemble.attach(connection, session, timeout_ms)
+            connection.to_server(lambda: self._attached(connection, session, number))
+
+        connection.to_service(arrive)
+
+    def _attached(self, connection: Connection, asked: int, number: int) -> None:
+        if connection is not self._connection:
+            return
+        self._heard_ns = self._now_ns
+        if number == 0:
+            self._forget(connection)
+            self.session = 0
+            self._tell("lost")
+            self._connect()
+            return
+        self.session = number
+        self._tell("connected")
+
+    def _tell(self, state: str) -> None:
+        self._machine.call(self._become, state)
+
+    def _become(self, state: str) -> None:
+        if state != self.state:
+            self.state = state
+            self._on_state(state)
+
+    def _forget(self, connection: Connection) -> None:
+        self._connection = None
+        connection.close()
+
+    def disconnected(self) -> None:
+        """The connection is gone: whatever was asked has an unknown outcome."""
+        if self._connection is None:
+            return
+        self._forget(self._connection)
+        calls, self._calls = self._calls, {}
+        for reply in calls.values():
+            self._machine.call(_fail, reply)
+        self._watches.clear()
+        self._tell("suspended")
+        delay_ns = int(self._ensemble.links.rng.random() * RETRY_NS)
+        self._ensemble.loop.at(self._now_ns + delay_ns, self._connect)
+
+    def _tick(self) -> None:
+        """Pings, and listens for answers; stands still with the process."""
+        if self._machine.dead:
+            return
+        self._ensemble.loop.at(self._now_ns + self.session_timeout_ns // 6, self._tick)
+        connection = self._connection
+        if self._machine.paused or connection is None:
+            return
+        if self._now_ns - self._heard_ns > self.session_timeout_ns * 2 // 3:
+            self.disconnected()
+            return
+        if connection.session:
+            connection.to_service(lambda: self._pinged(connection))
+
+    def _pinged(self, connection: Connection) -> None:
+        self._ensemble.heard(connection.session)
+        connection.to_server(self._ponged)
+
+    def _ponged(self) -> None:
+        if not self._machine.paused:
+            self._heard_ns = self._now_ns
+
+    def resumed(self) -> None:
+        """After a pause: what the peer said meanwhile is read first."""
+        if self._connection is not None and self.session not in self._ensemble.tree.sessions.open:
+            self.disconnected()
+        else:
+            self._heard_ns = max(self._heard_ns, self._now_ns - self.session_timeout_ns // 2)
+
+    def crashed(self) -> None:
+        """The system closes the connection of a dead process; the session lives on until its time-out."""
+        if self._connection is not None:
+            self._forget(self._connection)
+
+    def stopped(self) -> None:
+        """A graceful end closes the session too."""
+        connection, session = self._connection, self.session
+        if connection is not None and session:
+            connection.to_service(lambda: self._ensemble.close(session))
+            self._connection = None
+
+    # --- watches ---------------------------------------------------------------------------------------------------
+
+    def watch_fired(self, connection: Connection, event: WatchEvent) -> None:
+        connection.to_server(lambda: self._on_watch(event))
+
+    def _on_watch(self, event: WatchEvent) -> None:
+        if self.holds_watches:
+            self._held_watches.append(event)
+            return
+        kinds = ("child",) if event.type == 4 else ("data",) if event.type != 2 else ("data", "child")
+        for kind in kinds:
+            for step in self._watches.pop((kind, event.path), ()):
+                self._machine.call(step, event.path)
+
+    def release_watches(self) -> None:
+        self.holds_watches = False
+        held, self._held_watches = self._held_watches, []
+        for event in held:
+            self._on_watch(event)
+
+    # --- calls -----------------------------------------------------------------------------------------------------
+
+    def on_state(self, step: Callable[[str], None]) -> None:
+        self._on_state = step
+
+    async def _call(self, operation: ops.Operation, changes: list[Change] | None = None) -> Result:
+        connection = self._connection
+        if connection is None or not connection.session or self.state != "connected":
+            raise ConnectionLoss("there is no connection to the coordination service")
+        self._numbered += 1
+        number, session = self._numbered, connection.session
+        reply: asyncio.Future[Result] = asyncio.Future(loop=self._ensemble.loop)
+        self._calls[number] = reply
+
+        def land() -> None:
+            self._ensemble.heard(session)
+            result = self._ensemble.submit(session, operation)
+            if connection.open:
+                connection.to_server(lambda: self._answered(number, result))
+
+        for held in self.held_writes if changes is not None else ():
+            if not held.over and held.match(changes or []):
+                held.held.append(land)
+                break
+        else:
+            connection.to_service(land)
+        try:
+            return await reply
+        finally:
+            self._calls.pop(number, None)
+
+    def _answered(self, number: int, result: Result) -> None:
+        self._heard_ns = self._now_ns
+        reply = self._calls.pop(number, None)
+        if reply is not None:
+            self._machine.call(_settle, reply, result)
+
+    async def _asked(self, operation: ops.Operation, changes: list[Change] | None = None) -> Result:
+        result = await self._call(operation, changes)
+        if result.code:
+            raise ERRORS.get(result.code, CoordinationError)(
+                f"{getattr(operation, 'path', 'multi')}: {Code(result.code).name}"
+            )
+        return result
+
+    def _watch(self, kind: str, path: str, step: Callable[[str], None] | None) -> bool:
+        if step is None:
+            return False
+        self._watches.setdefault((kind, path), []).append(step)
+        return True
+
+    async def get(self, path: str, watch: Callable[[str], None] | None = None) -> tuple[bytes, Stat]:
+        result = await self._asked(ops.Get(path, self._watch("data", path, watch)))
+        return result.data, _stat(result)
+
+    async def exists(self, path: str, watch: Callable[[str], None] | None = None) -> Stat | None:
+        try:
+            return _stat(await self._asked(ops.Exists(path, self._watch("data", path, watch))))
+        except NoNode:
+            return None
+
+    async def children(self, path: str, watch: Callable[[str], None] | None = None) -> list[str]:
+        result = await self._asked(ops.Children(path, self._watch("child", path, watch)))
+        return result.children
+
+    async def sync(self, path: str) -> None:
+        await self._asked(ops.Sync(path))
+
+    async def multi(self, changes: list[Change]) -> list[Stat | None]:
+        operation = ops.Multi([WRITTEN[type(change)](change) for change in changes])  # type: ignore[misc]
+        result = await self._asked(operation, changes)
+        return [_stat(each) if each.stat is not None else None for each in result.results]
+
+    async def ensure(self, path: str) -> None:
+        parts = path.strip("/").split("/")
+        for depth in range(1, len(parts) + 1):
+            try:
+                await self._asked(ops.Create("/" + "/".join(parts[:depth])))
+            except NodeExists:
+                continue
+
+
+def _stat(result: Result) -> Stat:
+    stat = result.stat
+    assert stat is not None
+    return Stat(stat.version, stat.ephemeral_owner, stat.czxid, stat.mzxid)
+
+
+def _fail(reply: asyncio.Future[Result]) -> None:
+    if not reply.done():
+        reply.set_exception(
+            ConnectionLoss("the connection to the coordination service is lost: the outcome is unknown")
+        )
+
+
+def _settle(reply: asyncio.Future[Result], result: Result) -> None:
+    if not reply.done():
+        reply.set_result(result)

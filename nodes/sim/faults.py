@@ -1,0 +1,242 @@
+"""The fault verbs on a simulated cluster; they mean what they mean on processes and containers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from nodes.config import MILLISECOND
+from nodes.sim.ensemble import COORDINATION
+from nodes.sim.links import Link
+from nodes.trace.events import FaultEnded, FaultInjected, Stopped
+
+if TYPE_CHECKING:
+    from nodes.sim.cluster import Server, SimCluster
+
+CORRUPTIBLE = ("journal", "journal_tail", "image")
+
+
+class FaultUnsupported(Exception):
+    """What was asked for is impossible here or now; one line says why."""
+
+
+class SimFaults:
+    """Each verb returns the number of the fault it began or ended."""
+
+    def __init__(self, cluster: SimCluster):
+        self._cluster = cluster
+        self._count = 0
+        self.standing: dict[int, tuple[str, list[str]]] = {}
+        """Faults in force: number to (verb, targets)."""
+        self.added = ""
+        """The server that `add_server` made last."""
+
+    def do(self, verb: str, targets: list[str], options: dict[str, Any] | None = None) -> int:
+        """Any verb by its name. Raises FaultUnsupported."""
+        method: Callable[..., int] | None = getattr(self, verb, None) if not verb.startswith("_") else None
+        if method is None or verb in ("do", "standing", "added"):
+            raise FaultUnsupported(f"there is no fault {verb!r}")
+        return method(*targets, **(options or {}))
+
+    # --- numbers ---------------------------------------------------------------------------------------------------
+
+    def _begin(self, verb: str, targets: list[str], lasting: bool = True, **options: Any) -> int:
+        self._count += 1
+        if lasting:
+            self.standing[self._count] = (verb, targets)
+        self._cluster.tell("control", FaultInjected(self._count, verb, targets, options))
+        return self._count
+
+    def _end(self, target: str, *verbs: str) -> int:
+        """Ends what stands of these verbs at a target."""
+        newest = 0
+        for number, (verb, targets) in list(self.standing.items()):
+            if verb in verbs and target in targets:
+                del self.standing[number]
+                self._cluster.tell("control", FaultEnded(number, verb, targets))
+                newest = number
+        return newest
+
+    def _server(self, name: str, *processes: str) -> Server:
+        server = self._cluster.servers.get(name)
+        if server is None:
+            raise FaultUnsupported(f"there is no server {name!r}")
+        if processes and server.process not in processes:
+            raise FaultUnsupported(f"{name} is {server.process}")
+        return server
+
+    # --- processes -------------------------------------------------------------------------------------------------
+
+    def crash(self, server: str) -> int:
+        if server == COORDINATION:
+            fault = self._begin("crash", [server])
+            self._cluster.ensemble.crash()
+            return fault
+        target = self._server(server, "running", "paused")
+        fault = self._begin("crash", [server])
+        self._kill(target)
+        return fault
+
+    def _kill(self, target: Server) -> None:
+        assert target.machine is not None and target.world is not None
+        target.machine.die()
+        if target.world.coordination is not None:
+            target.world.coordination.crashed()
+        self._end(target.name, "pause")
+
+    def power_loss(self, server: str) -> int:
+        target = self._server(server, "running", "paused")
+        fault = self._begin("power_loss", [server])
+        self._kill(target)
+        target.store.lose_power()
+        return fault
+
+    def stop(self, server: str) -> int:
+        target = self._server(server, "running")
+        fault = self._begin("stop", [server])
+        machine, world = target.machine, target.world
+        assert machine is not None and world is not None
+        world.trace.emit(Stopped("asked to"))
+        machine.context.run(world.scope.close)
+        if world.coordination is not None:
+            world.coordination.stopped()
+        machine.die()
+        return fault
+
+    def restart(self, server: str) -> int:
+        if server == COORDINATION:
+            self._cluster.ensemble.restart()
+        else:
+            self._cluster.start(self._server(server, "stopped"))
+        return self._end(server, "crash", "stop", "power_loss")
+
+    def pause(self, server: str) -> int:
+        target = self._server(server, "running")
+        assert target.machine is not None
+        target.machine.pause()
+        return self._begin("pause", [server])
+
+    def resume(self, server: str) -> int:
+        target = self._server(server, "paused")
+        assert target.machine is not None and target.world is not None
+        target.machine.resume()
+        if target.world.coordination is not None:
+            target.world.coordination.resumed()
+        return self._end(server, "pause")
+
+    # --- links -----------------------------------------------------------------------------------------------------
+
+    def _names(self) -> list[str]:
+        return [*self._cluster.servers, COORDINATION]
+
+    def _links(self, a: str, b: str | None, direction: str) -> list[Link]:
+        names = self._names()
+        for name in (a, b or a):
+            if name not in names:
+                raise FaultUnsupported(f"there is no {name!r} to cut, delay or heal")
+        others = [b] if b is not None else [name for name in names if name != a]
+        pairs = [(a, other) for other in others] if direction != "from" else []
+        pairs += [(other, a) for other in others] if direction != "to" else []
+        return [self._cluster.net.links.of(*pair) for pair in pairs]
+
+    def _break(self, verb: str, a: str, b: str | None, direction: str, **options: Any) -> int:
+        for link in self._links(a, b, direction):
+            for name, value in options.items():
+                setattr(link, name, value)
+        return self._begin(verb, [a, b] if b else [a], direction=direction, **options)
+
+    def cut(self, a: str, b: str | None = None, direction: str = "both") -> int:
+        """Without `b`, from everything."""
+        return self._break("cut", a, b, direction, cut=True)
+
+    def delay(self, a: str, b: str | None = None, ms: int = 100, direction: str = "both") -> int:
+        return self._break("delay", a, b, direction, delay_ns=ms * MILLISECOND)
+
+    def lose(self, a: str, b: str | None = None, share: float = 0.1, direction: str = "both") -> int:
+        return self._break("lose", a, b, direction, lose=share)
+
+    def duplicate(self, a: str, b: str | None = None, share: float = 0.1, direction: str = "both") -> int:
+        return self._break("duplicate", a, b, direction, duplicate=share)
+
+    def reorder(self, a: str, b: str | None = None, share: float = 0.1, direction: str = "both") -> int:
+        return self._break("reorder", a, b, direction, reorder=share)
+
+    def heal(self, a: str | None = None, b: str | None = None) -> int:
+        """Mends one link, all of one server, or without names everything."""
+        pairs = [(a, b)] if a else list(itertools.product(self._names(), [None]))
+        for one, other in pairs:
+            assert one is not None
+            for link in self._links(one, other, "both"):
+                link.mend()
+        self._cluster.ensemble.healed()
+        newest = 0
+        for number, (verb, targets) in list(self.standing.items()):
+            if verb in ("cut", "delay", "lose", "duplicate", "reorder") and self._healed(targets, a, b):
+                del self.standing[number]
+                self._cluster.tell("control", FaultEnded(number, verb, targets))
+                newest = number
+        return newest
+
+    @staticmethod
+    def _healed(targets: list[str], a: str | None, b: str | None) -> bool:
+        return a is None or (a in targets and (b is None or b in targets))
+
+    def heal_all(self) -> int:
+        return self.heal()
+
+    # --- coordination ----------------------------------------------------------------------------------------------
+
+    def expire_session(self, server: str) -> int:
+        self._server(server)
+        session = self._cluster.ensemble.session_of(server)
+        if not session:
+            raise FaultUnsupported(f"{server} has no session now")
+        fault = self._begin("expire_session", [server], lasting=False)
+        self._cluster.ensemble.expire(session)
+        return fault
+
+    def take_lock(self, group: str) -> int:
+        owner = self._cluster.ensemble.observer.holders.get(group, "")
+        if not owner:
+            raise FaultUnsupported(f"nobody holds the lock of {group} now")
+        fault = self._begin("take_lock", [group, owner], lasting=False)
+        self._cluster.ensemble.take_lock(group)
+        return fault
+
+    # --- disks, clocks, servers ------------------------------------------------------------------------------------
+
+    def slow_disk(self, server: str, ms: int = 100) -> int:
+        self._server(server).store.slow_ns = ms * MILLISECOND
+        return self._begin("slow_disk", [server], ms=ms) if ms else self._end(server, "slow_disk")
+
+    def fail_disk(self, server: str, on: bool = True) -> int:
+        self._server(server).store.fails = on
+        return self._begin("fail_disk", [server], on=on) if on else self._end(server, "fail_disk")
+
+    def corrupt(self, server: str, what: str = "journal") -> int:
+        """Flips one bit: in the middle of the journal, in its last record, or in the image."""
+        if what not in CORRUPTIBLE:
+            raise FaultUnsupported(f"corrupt {what!r}: say one of {', '.join(CORRUPTIBLE)}")
+        store = self._server(server).store
+        paths = sorted(path for path in store.files if path.startswith(what.partition("_")[0] + "/"))
+        if not paths:
+            raise FaultUnsupported(f"{server} has no {what} on its disk")
+        octets = store.files[paths[-1]].octets
+        octets[-3 if what == "journal_tail" else len(octets) // 2] ^= 1
+        return self._begin("corrupt", [server], lasting=False, what=what)
+
+    def skew_clock(self, server: str, ms: int) -> int:
+        target = self._server(server)
+        target.skew_ns = ms * MILLISECOND
+        if target.world is not None:
+            target.world.clock.skew_ns = target.skew_ns
+        return self._begin("skew_clock", [server], ms=ms)
+
+    def add_server(self, group: str) -> int:
+        names = [name for name, server in self._cluster.servers.items() if server.group]
+        number = max(int("".join(filter(str.isdigit, name)) or 0) for name in names) + 1
+        self.added = f"mds{number}"
+        fault = self._begin("add_server", [group], lasting=False, name=self.added)
+        self._cluster.add(self.added, group)
+        return fault

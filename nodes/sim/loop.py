@@ -1,0 +1,221 @@
+"""An event loop in virtual time: no selector, no threads, integer nanoseconds, every choice from the seed.
+
+Each server is a `Machine` with its own queue; within it the order is first in, first out; the seed picks which machine runs next.
+A crashed machine's handles are dropped and its tasks stay referenced: nothing of them runs any more, `finally` included.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import random
+from asyncio import events
+from collections import deque
+from collections.abc import Callable, Coroutine
+from heapq import heappop, heappush
+from typing import Any
+
+SECOND = 1_000_000_000
+_machine: contextvars.ContextVar[Machine] = contextvars.ContextVar("machine")
+
+
+class Stuck(Exception):
+    """A run had nothing left to do, or did too much without time going on."""
+
+
+class Handle:
+    """A callback in a queue; it can be cancelled."""
+
+    __slots__ = ("args", "callback", "cancelled_", "context")
+
+    def __init__(self, callback: Callable[..., Any], args: tuple[Any, ...], context: contextvars.Context):
+        self.callback = callback
+        self.args = args
+        self.context = context
+        self.cancelled_ = False
+
+    def cancel(self) -> None:
+        self.cancelled_ = True
+
+    def cancelled(self) -> bool:
+        return self.cancelled_
+
+
+class Machine:
+    """One life of one server: from a start to a stop or crash."""
+
+    def __init__(self, loop: Loop, name: str):
+        self.loop = loop
+        self.name = name
+        self.context = contextvars.Context()
+        self.context.run(_machine.set, self)
+        self.queue: deque[Handle] = deque()
+        self.idle: list[Callable[[], None]] = []
+        self.at_turn_end: list[Callable[[], None]] = []
+        """What leaves at the end of the present turn: trace, then messages."""
+        self.tasks: dict[int, asyncio.Task[Any]] = {}
+        self.paused = False
+        self.dead = False
+        self.queued = False
+
+    def call(self, callback: Callable[..., Any], *args: Any) -> Handle:
+        """Runs a callback on this machine, after all that waits there."""
+        handle = Handle(callback, args, self.context)
+        self.loop.enqueue(self, handle)
+        return handle
+
+    def call_later(self, delay_ns: int, callback: Callable[..., Any], *args: Any) -> Handle:
+        handle = Handle(callback, args, self.context)
+        self.loop.at(self.loop.now_ns + max(0, delay_ns), self.loop.enqueue, self, handle)
+        return handle
+
+    def pause(self) -> None:
+        self.paused = True
+
+    def resume(self) -> None:
+        self.paused = False
+        self.loop.wake(self)
+
+    def die(self) -> None:
+        """Nothing of it runs from here on."""
+        self.dead = True
+        self.queue.clear()
+        self.idle.clear()
+        self.at_turn_end.clear()
+
+
+class Loop(asyncio.AbstractEventLoop):
+    """The one loop of a simulated cluster."""
+
+    def __init__(self, rng: random.Random):
+        self.now_ns = 0
+        self.dispatched = 0
+        self._rng = rng
+        self._timers: list[tuple[int, int, Callable[..., None], tuple[Any, ...]]] = []
+        self._numbered = 0
+        self._runnable: list[Machine] = []
+        self._outside = Machine(self, "outside")
+        self.errors: list[BaseException] = []
+
+    # --- queues ----------------------------------------------------------------------------------------------------
+
+    def at(self, at_ns: int, callback: Callable[..., None], *args: Any) -> None:
+        """Runs a callback of the world itself (no machine's) at this time; equal times in the order of asking."""
+        self._numbered += 1
+        heappush(self._timers, (at_ns, self._numbered, callback, args))
+
+    def enqueue(self, machine: Machine, handle: Handle) -> None:
+        if machine.dead or handle.cancelled_:
+            return
+        machine.queue.append(handle)
+        if not machine.queued and not machine.paused:
+            machine.queued = True
+            self._runnable.append(machine)
+
+    def wake(self, machine: Machine) -> None:
+        if not machine.queued and not machine.paused and not machine.dead and (machine.queue or machine.idle):
+            machine.queued = True
+            self._runnable.append(machine)
+
+    # --- running ---------------------------------------------------------------------------------------------------
+
+    def run(self, until_ns: int, done: Callable[[], bool] | None = None) -> bool:
+        """Runs until `done()` is true or the time comes; whether `done()` is. Raises what a server's code raised."""
+        before = events._get_running_loop()
+        events._set_running_loop(self)
+        try:
+            return self._run(until_ns, done)
+        finally:
+            events._set_running_loop(before)
+
+    def _run(self, until_ns: int, done: Callable[[], bool] | None) -> bool:
+        timers = self._timers
+        while True:
+            while self._runnable:
+                self._turn(self._pick())
+                if self.errors:
+                    raise self.errors.pop(0)
+            if done is not None and done():
+                return True
+            if not timers or timers[0][0] > until_ns:
+                self.now_ns = max(self.now_ns, until_ns)
+                return done is not None and done()
+            now_ns = self.now_ns = timers[0][0]
+            while timers and timers[0][0] == now_ns:
+                _, _, callback, args = heappop(timers)
+                callback(*args)
+
+    def _pick(self) -> Machine:
+        runnable = self._runnable
+        place = int(self._rng.random() * len(runnable)) if len(runnable) > 1 else 0
+        machine = runnable[place]
+        runnable[place] = runnable[-1]
+        runnable.pop()
+        machine.queued = False
+        return machine
+
+    def _turn(self, machine: Machine) -> None:
+        """One turn of one machine: all that was ready, what waited for idleness, then what leaves."""
+        if machine.paused or machine.dead:
+            return
+        queue = machine.queue
+        while True:
+            while queue:
+                handle = queue.popleft()
+                if not handle.cancelled_:
+                    self.dispatched += 1
+                    handle.context.run(handle.callback, *handle.args)
+                if machine.paused or machine.dead:
+                    break
+            if machine.paused or machine.dead or not machine.idle:
+                break
+            idle, machine.idle = machine.idle, []
+            for step in idle:
+                machine.context.run(step)
+        leaving, machine.at_turn_end = machine.at_turn_end, []
+        for step in leaving:
+            step()
+
+    # --- what asyncio asks of a loop -------------------------------------------------------------------------------
+
+    def time(self) -> float:
+        return self.now_ns / SECOND
+
+    def get_debug(self) -> bool:
+        return False
+
+    def is_running(self) -> bool:
+        return True
+
+    def is_closed(self) -> bool:
+        return False
+
+    def call_soon(  # type: ignore[override]
+        self, callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
+    ) -> Handle:
+        context = context or contextvars.copy_context()
+        handle = Handle(callback, args, context)
+        self.enqueue(context.get(_machine, self._outside), handle)
+        return handle
+
+    def create_future(self) -> asyncio.Future[Any]:
+        return asyncio.Future(loop=self)
+
+    def create_task(  # type: ignore[override]
+        self,
+        coro: Coroutine[Any, Any, Any],
+        *,
+        name: str | None = None,
+        context: contextvars.Context | None = None,
+    ) -> asyncio.Task[Any]:
+        task: asyncio.Task[Any] = asyncio.Task(coro, loop=self, name=name, context=context)
+        task._log_destroy_pending = False  # type: ignore[attr-defined]
+        machine = (context or contextvars.copy_context()).get(_machine, self._outside)
+        machine.tasks[id(task)] = task
+        task.add_done_callback(lambda done: machine.tasks.pop(id(done), None))
+        return task
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if error is not None and not isinstance(error, asyncio.CancelledError):
+            self.errors.append(error)

@@ -1,0 +1,117 @@
+"""The simulated network: real frames of the real codec, on links that can be cut, slow, lossy and unfair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nodes.sim.links import Link, Links
+from nodes.sim.loop import Loop, Machine
+from nodes.wire.codec import Codec
+from nodes.wire.messages import Message
+
+Match = Callable[[str, str, Message], bool]
+
+
+class Held:
+    """Messages kept back by a directed schedule, in order."""
+
+    def __init__(self, net: Net, match: Match):
+        self._net = net
+        self.match = match
+        self.messages: list[tuple[str, str, Message]] = []
+
+    def release(self) -> None:
+        """Lets everything go that was held, and holds nothing from now on."""
+        self._net.holds.remove(self)
+        for sender, receiver, message in self.messages:
+            self._net.carry(sender, receiver, [message])
+
+    def drop(self) -> None:
+        """Loses everything that was held, and holds nothing from now on."""
+        self._net.holds.remove(self)
+
+
+class Net:
+    """What lies between the servers."""
+
+    def __init__(self, loop: Loop, codec: Codec, links: Links):
+        self.loop = loop
+        self.codec = codec
+        self.links = links
+        self.hosts: dict[str, SimNetwork] = {}
+        self.holds: list[Held] = []
+        self.delivered = 0
+
+    def hold(self, match: Match) -> Held:
+        held = Held(self, match)
+        self.holds.append(held)
+        return held
+
+    def carry(self, sender: str, receiver: str, messages: list[Message]) -> None:
+        """Takes what a sender sent in one turn."""
+        if self.holds:
+            messages = [message for message in messages if not self._held(sender, receiver, message)]
+        link = self.links.of(sender, receiver)
+        if link.cut or not messages or receiver not in self.hosts:
+            return
+        if link.plain:
+            self._frame(sender, receiver, link, messages)
+            return
+        rng = self.links.rng
+        for message in messages:
+            if rng.random() < link.lose:
+                continue
+            self._frame(sender, receiver, link, [message])
+            if rng.random() < link.duplicate:
+                self._frame(sender, receiver, link, [message])
+
+    def _held(self, sender: str, receiver: str, message: Message) -> bool:
+        for held in self.holds:
+            if held.match(sender, receiver, message):
+                held.messages.append((sender, receiver, message))
+                return True
+        return False
+
+    def _frame(self, sender: str, receiver: str, link: Link, messages: list[Message]) -> None:
+        octets = self.codec.encode(messages)
+        at_ns = link.arrival_ns(self.loop.now_ns, self.links.rng)
+        self.loop.at(at_ns, self._arrive, sender, self.hosts[receiver], link, octets)
+
+    def _arrive(self, sender: str, host: SimNetwork, link: Link, octets: bytes) -> None:
+        """A frame sent to an earlier life of a server, or into a link that was cut meanwhile, is lost."""
+        if not link.cut and not host.machine.dead:
+            host.machine.call(self._deliver, sender, host, octets)
+
+    def _deliver(self, sender: str, host: SimNetwork, octets: bytes) -> None:
+        for message in self.codec.decode(octets):
+            self.delivered += 1
+            host.step(sender, message)
+
+
+class SimNetwork:
+    """One server's end."""
+
+    def __init__(self, net: Net, machine: Machine, name: str):
+        self.name = name
+        self.address = f"{name}:1"
+        self.machine = machine
+        self.step: Callable[[str, Message], None] = lambda peer, message: None
+        self._net = net
+        self._outbox: dict[str, list[Message]] = {}
+        net.hosts[name] = self
+
+    def send(self, to: str, message: Message) -> None:
+        if not self._outbox:
+            self.machine.at_turn_end.append(self._flush)
+        self._outbox.setdefault(to, []).append(message)
+
+    def _flush(self) -> None:
+        outbox, self._outbox = self._outbox, {}
+        for to, messages in outbox.items():
+            self._net.carry(self.name, to, messages)
+
+    def receive(self, step: Callable[[str, Message], None]) -> None:
+        self.step = step
+
+    def know(self, peer: str, address: str) -> None:
+        """Names are addresses here."""

@@ -1,0 +1,71 @@
+"""The simulated world that one life of a server is given."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from nodes.scope import Scope
+from nodes.sim.clock import SimClock
+from nodes.sim.disk import SimDisk
+from nodes.sim.loop import Machine
+from nodes.sim.network import SimNetwork
+from nodes.trace.events import Event, Stamped
+
+
+class Numbers:
+    """What outlives the lives of a server's trace."""
+
+    def __init__(self) -> None:
+        self.boot = 0
+        self.number = 0
+
+
+class SimTrace:
+    def __init__(self, machine: Machine, numbers: Numbers, emit: Callable[[Stamped], None]):
+        self._machine = machine
+        self._numbers = numbers
+        self._emit = emit
+        self._boot = numbers.boot
+
+    def emit(self, event: Event) -> int:
+        if self._machine.dead:
+            return 0
+        numbers = self._numbers
+        numbers.number += 1
+        self._emit(
+            Stamped(self._machine.name, self._boot, numbers.number, self._machine.loop.now_ns, 0, event)  # type: ignore[arg-type]
+        )
+        return numbers.number
+
+    def at(self) -> int:
+        return self._numbers.number
+
+
+class SimWorld:
+    """`World` of nodes/world.py."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        rng: random.Random,
+        network: SimNetwork,
+        disk: SimDisk,
+        coordination: Any,
+        trace: SimTrace,
+        skew_ns: int,
+    ):
+        self.name = machine.name
+        self.clock = SimClock(machine, skew_ns)
+        self.rng = rng
+        self.network = network
+        self.disk = disk
+        self.coordination = coordination
+        self.trace = trace
+        self.scope = Scope(machine.name, on_error=machine.loop.errors.append)
+        self._machine = machine
+
+    def when_idle(self, step: Callable[[], None]) -> None:
+        self._machine.idle.append(step)
+        self._machine.loop.wake(self._machine)
