@@ -23,7 +23,7 @@ class ReplicatedState:
         self._applied = applied
         self._pending: deque[JournalGroup] = deque()
         """Groups of the journal that are not in the namespace, in order."""
-        self._undo: deque[tuple[int, JournalGroup | None, list[Any]]] = deque()
+        self._undo: deque[tuple[int, JournalGroup, list[Any]]] = deque()
         """Per group ahead of commit: (sn, group, undo entries in order)."""
 
     def prepared(self, group: JournalGroup) -> None:
@@ -60,13 +60,16 @@ class ReplicatedState:
         self.applied_sn = group.sn
         self._undo.append((group.sn, group, undo))
 
+    def ahead(self) -> list[JournalGroup]:
+        """The closed groups in the namespace that are not known to be committed, oldest first."""
+        return [group for _, group, _ in self._undo]
+
     def step_back(self, open_undo: list[Any]) -> None:
         """Takes back all that is ahead of commit: first `open_undo`, of records in no group; the groups stay pending."""
         self._take_back(open_undo)
         while self._undo:
             _, group, undo = self._undo.pop()
             self._take_back(undo)
-            assert group is not None
             self._pending.appendleft(group)
         self.applied_sn = self.commit_sn
 

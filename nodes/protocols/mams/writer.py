@@ -239,25 +239,25 @@ class JournalWriter:
             return
         self._in_flight = None
         self._last_place = len(group.records)
-        mark = self._log.mark_at(group.sn)
-        assert mark is not None
-        operations = [(record.op_id.client, record.op_id.number) for record in group.records]
-        self._world.trace.emit(
-            Committed(
-                self._group,
-                group.sn,
-                self.epoch,
-                mark.crc,
-                self.holders(group.sn),
-                self.configurations[-1].number,
-                operations,
-            )
-        )
+        for ahead in self._state.ahead():
+            self._tell_committed(ahead)
         self._state.commit(group.sn)
         while self._closed and self._closed[0][0] <= group.sn:
             for answer in self._closed.pop(0)[1]:
                 answer()
         self.flush_when_idle()
+
+    def _tell_committed(self, group: JournalGroup) -> None:
+        """A group of this tenure, or one that the elected adopted and has now recommitted."""
+        mark = self._log.mark_at(group.sn)
+        assert mark is not None
+        operations = [(record.op_id.client, record.op_id.number) for record in group.records]
+        configuration = self.configurations[-1].number
+        self._world.trace.emit(
+            Committed(
+                self._group, group.sn, self.epoch, mark.crc, self.holders(group.sn), configuration, operations
+            )
+        )
 
     def recount(self) -> None:
         """After the configuration changed."""
