@@ -8,7 +8,9 @@ export default defineConfig({
   plugins: [react()],
   build: { outDir: "dist", emptyOutDir: true, chunkSizeWarningLimit: 1500 },
   server: {
-    proxy: { "/api": { target: controlPlane, ws: true, headers: { host: target.host, origin: target.origin } } },
+    proxy: {
+      "/api": { target: controlPlane, ws: true, headers: { host: target.host, origin: target.origin } },
+    },
   },
   test: {
     include: ["src/**/*.test.{ts,tsx}"],

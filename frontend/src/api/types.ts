@@ -1,0 +1,287 @@
+/** The control plane's API as TypeScript sees it. Times end in `_ns` and are the machine's monotonic clock. */
+
+export type Role = "active" | "standby" | "junior" | "down";
+export type Letter = "A" | "S" | "J" | "-";
+export type Process = "running" | "paused" | "stopped";
+export type Direction = "both" | "to" | "from";
+
+export interface Server {
+  name: string;
+  group: string;
+  /** Its place in the global view. */
+  role: Role;
+  /** What it says of itself. */
+  believes: string;
+  process: Process;
+  epoch: number;
+  /** The last durable journal group. */
+  sn: number;
+  applied_sn: number;
+  commit_sn: number;
+  /** Committed groups that are not durable here. */
+  lag: number;
+  pid: number;
+  address: string;
+  faults: number[];
+  warning: string;
+}
+
+export interface Group {
+  name: string;
+  epoch: number;
+  active: string;
+  lock_owner: string;
+  commit_sn: number;
+  configuration: { number: number; members: string[] };
+}
+
+export interface Fault {
+  fault: number;
+  verb: string;
+  targets: string[];
+  options: Record<string, unknown>;
+  at_ns: number;
+}
+
+export interface Lamp {
+  invariant: string;
+  meaning: string;
+  state: "grey" | "green" | "red";
+  checked: number;
+  explanation: string;
+  /** (server, event number) pairs, oldest first. */
+  evidence?: [string, number][];
+}
+
+export interface Client {
+  name: string;
+  pid: number;
+  process: Process;
+  rate_per_s: number;
+  paused: boolean;
+  clients: number;
+}
+
+export interface Coordination {
+  pid: number;
+  address: string;
+  process: Process;
+  embedded: boolean;
+}
+
+export interface Link {
+  a: string;
+  /** "*" means everybody. */
+  b: string;
+  direction: Direction;
+  rule: string;
+}
+
+export interface Cluster {
+  cluster: string;
+  protocol: string;
+  fabric: string;
+  run: number;
+  seq: number;
+  clock: string;
+  now_ns: number;
+  settled: boolean;
+  start_s: number | null;
+  trouble: string;
+  timing: Record<string, number>;
+  groups: Group[];
+  servers: Server[];
+  data_nodes: string[];
+  clients: Client[];
+  coordination: Coordination;
+  links: Link[];
+  faults: Fault[];
+  lamps: Lamp[];
+}
+
+/** The state at one moment, made from events alone. */
+export interface Picture {
+  at_ns: number;
+  seq: number;
+  servers: Record<string, Server>;
+  groups: Record<string, Group>;
+  faults: Fault[];
+  /** Invariants broken by then, and why. */
+  lamps: Record<string, string>;
+}
+
+export interface Run {
+  run: number;
+  protocol: string;
+  started_at: string;
+  ended_at: string | null;
+  started_ns: number;
+  first_seq: number;
+  last_seq: number;
+  live: boolean;
+}
+
+export interface Stamp {
+  seq: number;
+  server: string;
+  boot: number;
+  number: number;
+  at_ns: number;
+  cause: number;
+}
+
+type Fields<Kind extends string, Own> = Stamp & { kind: Kind } & Own;
+
+/** Events that change the picture. */
+export type StateEvent =
+  | Fields<"Started", { pid: number; address: string }>
+  | Fields<"Stopped", { reason: string }>
+  | Fields<"RoleChanged", { group: string; role: string; epoch: number; sn: number; reason: string }>
+  | Fields<"Durable", { sn: number; epoch: number; groupid: number; crc: string; records: number }>
+  | Fields<"Cut", { sn: number; reason: string }>
+  | Fields<"Committed", { group: string; sn: number; epoch: number; holders: string[] }>
+  | Fields<"Applied", { sn: number; epoch: number; digest: string }>
+  | Fields<"JournalOpened", { first_sn: number; last_sn: number; epoch: number; image_sn: number }>
+  | Fields<"Warned", { what: string }>
+  | Fields<"Placed", { group: string; of_server: string; state: string; epoch: number; sn: number }>
+  | Fields<"LockHeld", { group: string; owner: string }>
+  | Fields<"EpochRaised", { group: string; epoch: number; active: string }>
+  | Fields<"Configured", { group: string; of_number: number; members: string[] }>
+  | Fields<"FaultInjected", Omit<Fault, "at_ns">>
+  | Fields<"FaultEnded", { fault: number; verb: string; targets: string[] }>
+  | Fields<"CheckFailed", { invariant: string; explanation: string; evidence: [string, number][] }>;
+
+/** Events that only tell a story. */
+export type ToldEvent =
+  | Fields<"StepTaken", { procedure: string; step: string; paper: string; detail: string; epoch: number }>
+  | Fields<"Serving", { group: string; epoch: number; sn: number }>
+  | Fields<"StoppedServing", { group: string; epoch: number; reason: string }>
+  | Fields<"Renewing", { phase: string; sn: number; goal_sn: number }>
+  | Fields<"SessionEnded", { of_server: string; reason: string }>
+  | Fields<"LeaseLost", { epoch: number; late_ns: number }>
+  | Fields<"JournalCorrupt", { file: string; offset: number; sn: number; reason: string }>
+  | Fields<"Called", { client: string; of_number: number; error: string; of_server: string }>
+  | Fields<"Invoked", { client: string; of_number: number }>;
+
+export type LabEvent = StateEvent | ToldEvent;
+
+export interface EventPage {
+  events: LabEvent[];
+  next: number;
+  left_out: number;
+}
+
+export interface Failover {
+  group: string;
+  fault_ns: number;
+  detection_ms: number;
+  election_ms: number;
+  switch_ms: number;
+  /** null while no client has been answered by the new active. */
+  reconnect_ms: number | null;
+  total_ms: number;
+  from: string;
+  to: string;
+  epoch: number;
+}
+
+export interface Timeline {
+  from_ns: number;
+  to_ns: number;
+  bucket_ns: number;
+  ok: number[];
+  failed: number[];
+  p50_ms: (number | null)[];
+  p99_ms: (number | null)[];
+  bands: { server: string; spans: { from_ns: number; to_ns: number; letter: Letter }[] }[];
+  faults: { fault: number; verb: string; targets: string[]; at_ns: number; ended_ns: number | null }[];
+  failovers: Failover[];
+}
+
+/** p durable, c committed, a applied, e of another epoch, x missing. */
+export type CellState = "p" | "c" | "a" | "e" | "x";
+/** from_sn, to_sn, epoch, state: equal neighbours are one run. */
+export type CellRun = [from_sn: number, to_sn: number, epoch: number, state: CellState];
+
+export interface Journals {
+  commit_sn: number;
+  first_sn: number;
+  last_sn: number;
+  servers: { name: string; cells: CellRun[] }[];
+}
+
+export interface JournalRecord {
+  server: string;
+  sn: number;
+  group: unknown;
+}
+
+export interface VerbOption {
+  name: string;
+  type: "direction" | "milliseconds" | "share" | "boolean";
+  default: unknown;
+}
+
+export interface Verb {
+  verb: string;
+  key: string;
+  label: string;
+  targets: "server" | "link" | "group" | "coordination" | "cluster";
+  options: VerbOption[];
+  undo: string | null;
+  danger: string | null;
+}
+
+export interface FaultRequest {
+  verb: string;
+  targets: string[];
+  options?: Record<string, unknown>;
+}
+
+export interface FaultDone {
+  fault: number;
+  added?: string | null;
+}
+
+export interface WorkloadState {
+  rate_per_s: number;
+  paused: boolean;
+  clients: number;
+}
+
+/** Calls of the last fifth of a second; latencies are of the last second. */
+export interface Rate {
+  at_ns: number;
+  ok: number;
+  failed: number;
+  span_ms: number;
+  p50_ms: number | null;
+  p99_ms: number | null;
+}
+
+/** from, to, kind, at_ns, count. */
+export type MessageLine = [from: string, to: string, kind: string, at_ns: number, count: number];
+
+export interface Processes {
+  servers: { name: string; process: Process; pid: number }[];
+  clients: Client[];
+  coordination: Coordination;
+  links: Link[];
+}
+
+export type StreamFrame =
+  | {
+      type: "hello";
+      run: number;
+      seq: number;
+      picture: Picture;
+      lamps: Lamp[];
+      now_ns: number;
+      left_out: number;
+    }
+  | ({ type: "events" } & EventPage)
+  | ({ type: "rate" } & Rate)
+  | { type: "messages"; list: MessageLine[]; dropped: number }
+  | ({ type: "processes" } & Processes)
+  | ({ type: "failover" } & Failover)
+  | { type: "lamps"; lamps: Lamp[] };

@@ -1,0 +1,125 @@
+/** Carries the stream into the store: once per animation frame, however much came. */
+
+import { api } from "../api/client";
+import { Stream } from "../api/socket";
+import type { Cluster, Failover, LabEvent, StreamFrame } from "../api/types";
+import { reduce } from "./reduce";
+import { clock, events, type LabState, messages, rates, useLab } from "./store";
+import { complain } from "./toasts";
+
+/** A hidden page gets no animation frames; it keeps up this often. */
+const HIDDEN_MS = 500;
+const FAILOVERS_MOST = 100;
+
+let fresh: LabEvent[] = [];
+let changes: Partial<LabState> = {};
+let touched = false;
+let scheduled = false;
+
+function schedule(): void {
+  touched = true;
+  if (scheduled) return;
+  scheduled = true;
+  if (document.hidden) setTimeout(flush, HIDDEN_MS);
+  else requestAnimationFrame(flush);
+}
+
+function flush(): void {
+  scheduled = false;
+  if (!touched) return;
+  touched = false;
+  const [news, rest] = [fresh, changes];
+  [fresh, changes] = [[], {}];
+  useLab.setState((state) => ({
+    ...rest,
+    live: news.length > 0 ? reduce(rest.live ?? state.live, news) : (rest.live ?? state.live),
+    beat: state.beat + 1,
+  }));
+}
+
+function onFrame(frame: StreamFrame): void {
+  switch (frame.type) {
+    case "hello":
+      onHello(frame);
+      break;
+    case "events":
+      for (const event of frame.events) keep(event);
+      break;
+    case "rate":
+      clock.hear(frame.at_ns);
+      rates.push(frame);
+      break;
+    case "messages":
+      for (const line of frame.list) messages.push(line);
+      break;
+    case "processes":
+      changes = {
+        ...changes,
+        processes: frame.servers,
+        clients: frame.clients,
+        coordination: frame.coordination,
+        links: frame.links,
+      };
+      break;
+    case "failover":
+      changes = { ...changes, failovers: withFailover(frame) };
+      break;
+    case "lamps":
+      changes = { ...changes, lamps: frame.lamps };
+  }
+  schedule();
+}
+
+function keep(event: LabEvent): void {
+  const last = events.last();
+  if (last !== undefined && event.seq <= last.seq) return;
+  events.push(event);
+  fresh.push(event);
+}
+
+function withFailover(split: Failover): Failover[] {
+  const known = changes.failovers ?? useLab.getState().failovers;
+  const others = known.filter(({ group, epoch }) => group !== split.group || epoch !== split.epoch);
+  return [...others, split].slice(-FAILOVERS_MOST);
+}
+
+function onHello(hello: Extract<StreamFrame, { type: "hello" }>): void {
+  clock.hear(hello.now_ns);
+  const otherRun = useLab.getState().liveRun !== hello.run;
+  if (otherRun) for (const ring of [events, rates, messages]) ring.clear();
+  [fresh, changes] = [[], {}];
+  const forgotten = otherRun ? { failovers: [] } : {};
+  useLab.setState({ live: hello.picture, liveRun: hello.run, lamps: hello.lamps, ...forgotten });
+  void refresh();
+}
+
+/** Asks for everything that the stream does not tell. */
+export async function refresh(): Promise<void> {
+  try {
+    const [cluster, verbs, runs] = await Promise.all([api.cluster(), api.verbs(), api.runs()]);
+    useLab.setState({ ...factsOf(cluster), verbs, runs });
+    const { failovers } = await api.timeline(cluster.run, { buckets: 1 });
+    useLab.setState({ failovers: failovers.slice(-FAILOVERS_MOST) });
+  } catch (error) {
+    if (useLab.getState().connection.state === "live") complain(error);
+  }
+}
+
+function factsOf(cluster: Cluster): Partial<LabState> {
+  const { links, clients, coordination, lamps, servers } = cluster;
+  const processes = servers.map(({ name, process, pid }) => ({ name, process, pid }));
+  return { cluster, links, clients, coordination, lamps, processes };
+}
+
+/** The one stream of this page. */
+export const stream = new Stream({
+  onFrame,
+  onOpen: () =>
+    useLab.setState({ connection: { state: "live", since_ms: performance.now(), retry_at_ms: 0 } }),
+  onLost: (retry_ms) => {
+    const [now, known] = [performance.now(), useLab.getState().connection];
+    const since_ms = known.state === "lost" ? known.since_ms : now;
+    useLab.setState({ connection: { state: "lost", since_ms, retry_at_ms: now + retry_ms } });
+  },
+  lastSeq: () => events.last()?.seq ?? (useLab.getState().live.seq || null),
+});

@@ -1,0 +1,171 @@
+import type { Group, LabEvent, Picture, Server, StateEvent } from "../api/types";
+
+const OVER_AT_ONCE = new Set(["take_lock", "expire_session", "add_server"]);
+const ENDS_PROCESS = new Set(["crash", "stop"]);
+
+export const EMPTY_PICTURE: Picture = { at_ns: 0, seq: 0, servers: {}, groups: {}, faults: [], lamps: {} };
+
+/** A picture being changed: what it hands out to be written was copied from the old one once. */
+class Draft {
+  readonly picture: Picture;
+  private readonly fresh = new Set<object>();
+
+  constructor(old: Picture) {
+    this.picture = {
+      ...old,
+      servers: { ...old.servers },
+      groups: { ...old.groups },
+      lamps: { ...old.lamps },
+    };
+  }
+
+  knows(name: string): boolean {
+    return name in this.picture.servers;
+  }
+
+  server(name: string, group = ""): Server {
+    const known = this.picture.servers[name];
+    if (known !== undefined && this.fresh.has(known)) return known;
+    const copy = known
+      ? { ...known }
+      : unknownServer(name, group || (Object.keys(this.picture.groups)[0] ?? ""));
+    this.picture.servers[name] = copy;
+    this.fresh.add(copy);
+    return copy;
+  }
+
+  group(name: string): Group {
+    const known = this.picture.groups[name];
+    if (known !== undefined && this.fresh.has(known)) return known;
+    const copy = known ? { ...known } : unknownGroup(name);
+    this.picture.groups[name] = copy;
+    this.fresh.add(copy);
+    return copy;
+  }
+}
+
+function unknownServer(name: string, group: string): Server {
+  const counters = { epoch: 0, sn: 0, applied_sn: 0, commit_sn: 0, lag: 0, pid: 0 };
+  const state = { role: "down", believes: "none", process: "stopped" } as const;
+  return { name, group, ...state, ...counters, address: "", faults: [], warning: "" };
+}
+
+function unknownGroup(name: string): Group {
+  const configuration = { number: 0, members: [] };
+  return { name, epoch: 0, active: "", lock_owner: "", commit_sn: 0, configuration };
+}
+
+function stop(server: Server): void {
+  server.process = "stopped";
+  server.believes = "none";
+  server.pid = 0;
+}
+
+type Steps = {
+  [Kind in StateEvent["kind"]]: (draft: Draft, event: Extract<StateEvent, { kind: Kind }>) => void;
+};
+
+const STEPS: Steps = {
+  Started(draft, event) {
+    if (!draft.knows(event.server)) return;
+    const server = draft.server(event.server);
+    Object.assign(server, { process: "running", pid: event.pid, address: event.address, believes: "none" });
+  },
+  Stopped(draft, event) {
+    if (draft.knows(event.server)) stop(draft.server(event.server));
+  },
+  RoleChanged(draft, event) {
+    const server = draft.server(event.server, event.group);
+    Object.assign(server, { group: event.group, believes: event.role, epoch: event.epoch });
+  },
+  Durable(draft, event) {
+    const server = draft.server(event.server);
+    server.sn = event.sn;
+    server.epoch = event.epoch;
+    const commit_sn = draft.picture.groups[server.group]?.commit_sn ?? 0;
+    server.lag = Math.max(0, commit_sn - event.sn);
+  },
+  Cut(draft, event) {
+    const server = draft.server(event.server);
+    server.sn = event.sn;
+    server.applied_sn = Math.min(server.applied_sn, event.sn);
+  },
+  Committed(draft, event) {
+    draft.group(event.group).commit_sn = event.sn;
+    draft.server(event.server).commit_sn = event.sn;
+    for (const { name, group, sn, lag } of Object.values(draft.picture.servers)) {
+      const behind = Math.max(0, event.sn - sn);
+      if (group === event.group && behind !== lag) draft.server(name).lag = behind;
+    }
+  },
+  Applied(draft, event) {
+    const server = draft.server(event.server);
+    server.applied_sn = event.sn;
+    server.commit_sn = Math.max(server.commit_sn, event.sn);
+  },
+  JournalOpened(draft, event) {
+    const server = draft.server(event.server);
+    Object.assign(server, {
+      sn: event.last_sn,
+      epoch: event.epoch,
+      applied_sn: event.image_sn,
+      commit_sn: 0,
+    });
+  },
+  Warned(draft, event) {
+    if (draft.knows(event.server)) draft.server(event.server).warning = event.what;
+  },
+  Placed(draft, event) {
+    draft.server(event.of_server, event.group).role = (event.state || "down") as Server["role"];
+  },
+  LockHeld(draft, event) {
+    draft.group(event.group).lock_owner = event.owner;
+  },
+  EpochRaised(draft, event) {
+    Object.assign(draft.group(event.group), { epoch: event.epoch, active: event.active });
+  },
+  Configured(draft, event) {
+    draft.group(event.group).configuration = { number: event.of_number, members: event.members };
+  },
+  FaultInjected(draft, event) {
+    if (OVER_AT_ONCE.has(event.verb)) return;
+    for (const name of event.targets) if (draft.knows(name)) strike(draft.server(name), event);
+    const { fault, verb, targets, options, at_ns } = event;
+    draft.picture.faults = [...draft.picture.faults, { fault, verb, targets, options, at_ns }];
+  },
+  FaultEnded(draft, event) {
+    draft.picture.faults = draft.picture.faults.filter(({ fault }) => fault !== event.fault);
+    for (const { name, faults } of Object.values(draft.picture.servers)) {
+      if (!faults.includes(event.fault)) continue;
+      const server = draft.server(name);
+      server.faults = faults.filter((fault) => fault !== event.fault);
+      if (event.verb === "pause" && server.process === "paused") server.process = "running";
+    }
+  },
+  CheckFailed(draft, event) {
+    draft.picture.lamps[event.invariant] ??= event.explanation;
+  },
+};
+
+function strike(server: Server, event: { fault: number; verb: string }): void {
+  server.faults = [...server.faults, event.fault];
+  if (ENDS_PROCESS.has(event.verb)) stop(server);
+  else if (event.verb === "pause") server.process = "paused";
+}
+
+/**
+ * The picture after `events`, which are in order; those that the picture already holds are passed over.
+ * The old picture is not changed, and what no event touched is the same object in the new one.
+ */
+export function reduce(old: Picture, events: readonly LabEvent[]): Picture {
+  const news = events.filter((event) => event.seq > old.seq);
+  if (news.length === 0) return old;
+  const draft = new Draft(old);
+  for (const event of news) {
+    draft.picture.seq = event.seq;
+    draft.picture.at_ns = Math.max(draft.picture.at_ns, event.at_ns);
+    const step = STEPS[event.kind as StateEvent["kind"]] as ((d: Draft, e: LabEvent) => void) | undefined;
+    step?.(draft, event);
+  }
+  return draft.picture;
+}

@@ -1,0 +1,133 @@
+import { create } from "zustand";
+import type {
+  Client,
+  Cluster,
+  Coordination,
+  Failover,
+  LabEvent,
+  Lamp,
+  Link,
+  MessageLine,
+  Picture,
+  Processes,
+  Rate,
+  Run,
+  Verb,
+} from "../api/types";
+import { EMPTY_PICTURE } from "./reduce";
+import { Ring } from "./ring";
+import { MachineClock } from "./time";
+
+/** What a person has pointed at. */
+export type Selection =
+  | { kind: "server"; name: string }
+  | { kind: "link"; a: string; b: string }
+  | { kind: "record"; server: string; sn: number }
+  | { kind: "lamp"; invariant: string };
+
+/** A moment that is not the present: the picture stands still there. */
+export interface Moment {
+  at_ns: number;
+  picture: Picture;
+  /** The event that led here, when a person stepped to it. */
+  event: LabEvent | null;
+}
+
+export interface Connection {
+  state: "connecting" | "live" | "lost";
+  /** While lost: since when and when the next try is, in `performance.now()`. */
+  since_ms: number;
+  retry_at_ms: number;
+}
+
+export interface Toast {
+  id: number;
+  text: string;
+  tone: "done" | "error";
+  /** What the button beside it does. */
+  undo: { label: string; run: () => void } | null;
+}
+
+export interface LabState {
+  connection: Connection;
+  /** What events do not tell: names, timing, addresses; asked again at each hello. */
+  cluster: Cluster | null;
+  verbs: Verb[];
+  runs: Run[];
+  /** The present, reduced from the stream once per animation frame. */
+  live: Picture;
+  liveRun: number | null;
+  lamps: Lamp[];
+  links: Link[];
+  clients: Client[];
+  coordination: Coordination | null;
+  /** Running or not and pid, as the operating system knows them. */
+  processes: Processes["servers"];
+  /** Splits of the live run, oldest first, at most 100; a later frame for the same epoch replaces. */
+  failovers: Failover[];
+  /** Counts changes of `events`, `rates` and `messages`, which are not in the store for speed. */
+  beat: number;
+  /** The run that is looked at; null is the live one. */
+  run: number | null;
+  /** null follows the present (or the end of a past run until its picture is there). */
+  moment: Moment | null;
+  selection: Selection | null;
+  toasts: Toast[];
+}
+
+export const useLab = create<LabState>()(() => ({
+  connection: { state: "connecting", since_ms: 0, retry_at_ms: 0 },
+  cluster: null,
+  verbs: [],
+  runs: [],
+  live: EMPTY_PICTURE,
+  liveRun: null,
+  lamps: [],
+  links: [],
+  clients: [],
+  coordination: null,
+  processes: [],
+  failovers: [],
+  beat: 0,
+  run: null,
+  moment: null,
+  selection: null,
+  toasts: [],
+}));
+
+/** The newest events of the live run, by `seq`. */
+export const events = new Ring<LabEvent>(20_000);
+/** One per 200 ms of the live run: the last ten minutes. */
+export const rates = new Ring<Rate>(3_000);
+/** Message lines of the live run, newest last; whoever draws remembers where it was. */
+export const messages = new Ring<MessageLine>(2_000);
+/** The clock that events are stamped with. */
+export const clock = new MachineClock();
+
+/** What is to be shown: the moment that was frozen or scrubbed to, else the present. */
+export function shownPicture(state: LabState): Picture {
+  return state.moment?.picture ?? state.live;
+}
+
+/** The run that is looked at; null before the first hello. */
+export function shownRun(state: LabState): number | null {
+  return state.run ?? state.liveRun;
+}
+
+/** Whether the present of the running cluster is shown. */
+export function isLive(state: LabState): boolean {
+  return state.moment === null && (state.run === null || state.run === state.liveRun);
+}
+
+/** Whether acts on the cluster make sense: the live run is looked at (frozen or not) and we are connected. */
+export function canAct(state: LabState): boolean {
+  return state.connection.state === "live" && (state.run === null || state.run === state.liveRun);
+}
+
+/** When the run that is looked at began; 0 while that is unknown. */
+export function runStart(state: LabState): number {
+  const run = shownRun(state);
+  return state.runs.find((each) => each.run === run)?.started_ns ?? 0;
+}
+
+export const usePicture = (): Picture => useLab(shownPicture);

@@ -1,0 +1,23 @@
+import { ApiError } from "../api/client";
+import { type Toast, useLab } from "./store";
+
+const SHOWN_MS = 7_000;
+const MOST = 4;
+let next = 1;
+
+/** Tells a person what was done, for a while. */
+export function toast(text: string, undo: Toast["undo"] = null, tone: Toast["tone"] = "done"): void {
+  const id = next++;
+  useLab.setState(({ toasts }) => ({ toasts: [...toasts.slice(1 - MOST), { id, text, tone, undo }] }));
+  setTimeout(() => dismiss(id), SHOWN_MS);
+}
+
+/** Tells what went wrong, in the control plane's own line. */
+export function complain(error: unknown): void {
+  const line = error instanceof ApiError || error instanceof Error ? error.message : String(error);
+  toast(line, null, "error");
+}
+
+export function dismiss(id: number): void {
+  useLab.setState(({ toasts }) => ({ toasts: toasts.filter((each) => each.id !== id) }));
+}
