@@ -6,11 +6,21 @@ older is unknown again, and nothing is claimed of it.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
-from nodes.trace.events import Committed, Cut, Durable, JournalOpened, Renewing, Stamped
+from nodes.trace.events import (
+    Committed,
+    Cut,
+    Durable,
+    Event,
+    JournalOpened,
+    Renewing,
+    Stamped,
+)
 
 KEPT = 50_000
+CALLS_KEPT = 200_000
 V = TypeVar("V")
 
 
@@ -22,6 +32,7 @@ class Commit(NamedTuple):
     server: str
     number: int
     """Of the event."""
+    at_ns: int
     operations: list[tuple[str, int]]
 
     @property
@@ -58,11 +69,20 @@ class Journals:
         self.commits: dict[int, Commit] = {}
         self.newest: Commit | None = None
         """The committed group of the largest sn."""
-        self.steps = {
+        self.first_sn = 0
+        """Of the first group ever told of."""
+        self.missing: dict[int, None] = {}
+        """Numbers below the newest of which no commit was told."""
+        self.where: dict[tuple[str, int], tuple[int, int]] = {}
+        """A committed operation's (sn, place), the first if there are several."""
+        self.forgotten_at_ns = 0
+        """Commits up to this moment may have been forgotten."""
+        self.steps: dict[type[Event], Callable[[Stamped, Any], None]] = {
             Durable: self._on_durable,
             Cut: self._on_cut,
             JournalOpened: self._on_opened,
             Renewing: self._on_renewing,
+            Committed: self._on_committed,
         }
 
     def of(self, server: str) -> ServerJournal:
@@ -79,7 +99,9 @@ class Journals:
         forget_oldest(journal.crcs)
 
     def _on_cut(self, stamped: Stamped, event: Cut) -> None:
-        self.of(stamped.server).end_at(event.sn, stamped.number)
+        journal = self.of(stamped.server)
+        if journal.last_sn is None or event.sn < journal.last_sn:
+            journal.end_at(event.sn, stamped.number)
 
     def _on_opened(self, stamped: Stamped, event: JournalOpened) -> None:
         journal = self.of(stamped.server)
@@ -92,19 +114,52 @@ class Journals:
         if event.phase == "image":
             self.of(stamped.server).end_at(None, stamped.number)
 
-    def add(self, stamped: Stamped, event: Committed) -> Commit | None:
-        """Takes a committed group; returns the other one that was committed under the same sn, if there is one."""
-        known = self.commits.get(event.sn)
-        if known is not None:
-            return known if known.crc != event.crc else None
-        commit = Commit(
-            event.sn, event.epoch, event.crc, stamped.server, stamped.number, event.operations
-        )  # fmt: skip
-        self.commits[event.sn] = commit
-        forget_oldest(self.commits)
-        if self.newest is None or event.sn > self.newest.sn:
-            self.newest = commit
-        return None
+    def _on_committed(self, stamped: Stamped, event: Committed) -> None:
+        """A second commit of the same sn changes nothing here; whether it is the same group is for the checks."""
+        if event.sn in self.commits:
+            return
+        self.commits[event.sn] = Commit(
+            event.sn,
+            event.epoch,
+            event.crc,
+            stamped.server,
+            stamped.number,
+            stamped.at_ns,
+            event.operations,
+        )
+        self._note_gap(event.sn)
+        for place, (client, number) in enumerate(event.operations, 1):
+            self.where.setdefault((client, number), (event.sn, place))
+        if len(self.commits) > KEPT or len(self.where) > CALLS_KEPT:
+            self._forget_commit()
+
+    def _note_gap(self, sn: int) -> None:
+        newest = self.newest
+        if newest is None:
+            self.first_sn = sn
+        elif sn <= newest.sn:
+            self.missing.pop(sn, None)
+            return
+        elif sn > newest.sn + 1:
+            self.missing.update(dict.fromkeys(range(max(newest.sn + 1, sn - KEPT), sn)))
+            while len(self.missing) > KEPT:
+                del self.missing[next(iter(self.missing))]
+        self.newest = self.commits[sn]
+
+    def _forget_commit(self) -> None:
+        commit = self.commits.pop(next(iter(self.commits)))
+        self.forgotten_at_ns = max(self.forgotten_at_ns, commit.at_ns)
+        for client, number in commit.operations:
+            self.where.pop((client, number), None)
+
+    def added_by(self, stamped: Stamped, event: Committed) -> bool:
+        """Whether this very event is the first that told of its group."""
+        commit = self.commits.get(event.sn)
+        return (
+            commit is not None
+            and commit.number == stamped.number
+            and commit.server == stamped.server
+        )
 
 
 def forget_oldest(entries: dict[int, V], kept: int = KEPT) -> None:

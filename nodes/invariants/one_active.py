@@ -14,7 +14,11 @@ class OneActive(Check):
 
     def __init__(self) -> None:
         super().__init__()
-        self.steps = {Serving: self._on_serving, Committed: self._on_committed, Called: self._on_called}
+        self.steps = {
+            Serving: self._on_serving,
+            Committed: self._on_committed,
+            Called: self._on_called,
+        }
         self._owners: dict[int, tuple[str, int]] = {}
         """Epoch to the server that serves it and the event that says so."""
         self._waiting: dict[tuple[int, str], Stamped] = {}
@@ -35,7 +39,9 @@ class OneActive(Check):
         owner = self._owners.setdefault(epoch, place_in_trace(stamped))
         if owner[0] != stamped.server:
             self.fail(
-                f"{stamped.server} {deed} in epoch {epoch}, which is {owner[0]}'s", owner, place_in_trace(stamped)
+                f"{stamped.server} {deed} in epoch {epoch}, which is {owner[0]}'s",
+                owner,
+                place_in_trace(stamped),
             )
         for key in [key for key in self._waiting if key[0] == epoch]:
             self._compare(self._waiting.pop(key))
@@ -59,7 +65,9 @@ class OneActive(Check):
         else:
             self._compare(stamped)
 
-    def _older(self, stamped: Stamped, event: Called, epoch: int, evidence: tuple[str, int]) -> None:
+    def _older(
+        self, stamped: Stamped, event: Called, epoch: int, evidence: tuple[str, int]
+    ) -> None:
         self.fail(
             f"client {event.client} accepted call {event.number} from {event.server} in epoch {event.epoch} "
             f"after it had seen epoch {epoch}",
@@ -81,7 +89,11 @@ class OneActive(Check):
         )
 
     def on_time(self, now_ns: int) -> None:
-        late = [key for key, each in self._waiting.items() if now_ns - each.at_ns > PATIENCE_NS]
+        late = [
+            key
+            for key, each in self._waiting.items()
+            if now_ns - each.at_ns > PATIENCE_NS
+        ]
         for key in late:
             self._nobody(self._waiting.pop(key))
 

@@ -188,7 +188,7 @@ class Active:
         clock = replica.world.clock
         grace_ns = clock.monotonic_ns() + replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
         while replica.state.commit_sn < sn or (self._expected() and clock.monotonic_ns() < grace_ns):
-            self.upgrade.recovery.ask(writer.configurations[-1].members)
+            self.upgrade.recovery.ask(self.keeper.missing())
             if clock.monotonic_ns() >= grace_ns:
                 await self._try_shrink()
             for _ in range(10):

@@ -264,14 +264,18 @@ class Mams:
             self._reading.close()
             self._reading = None
         ended = asyncio.Event()
+
+        def over() -> None:
+            self._active = None
+            ended.set()
+
         tenure = Tenure("active", self._known_epoch + 1, self._session)
-        active = self._active = Active(self._replica, tenure, ended.set)
+        active = self._active = Active(self._replica, tenure, over)
         self._role = ""
         tenure.spawn(active.run(), "upgrade and service")
         watcher = tenure.child("lock watch")
         watcher.spawn(self._guard_lock(active), "lock watch")
         await ended.wait()
-        self._active = None
         self._role = "none"
         if active.sits_out:
             await self._world.clock.sleep(self._world.coordination.session_timeout_ns)

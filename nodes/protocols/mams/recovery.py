@@ -34,7 +34,7 @@ class Recovery:
 
     def ask(self, members: list[str]) -> None:
         for member in members:
-            if member != self._replica.name and member not in self.promises:
+            if member != self._replica.name:
                 self._replica.world.network.send(member, Recover(self.epoch))
 
     def heard(self, configuration: Configuration) -> int:
@@ -48,7 +48,7 @@ class Recovery:
         while self.heard(configuration) < configuration.read_quorum:
             if clock.monotonic_ns() >= deadline:
                 return False
-            self.ask(configuration.members)
+            self.ask([member for member in configuration.members if member not in self.promises])
             self._heard.clear()
             timer = clock.call_later(ASK_AGAIN_NS, self._heard.set)
             await self._heard.wait()
