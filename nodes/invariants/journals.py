@@ -155,11 +155,7 @@ class Journals:
     def added_by(self, stamped: Stamped, event: Committed) -> bool:
         """Whether this very event is the first that told of its group."""
         commit = self.commits.get(event.sn)
-        return (
-            commit is not None
-            and commit.number == stamped.number
-            and commit.server == stamped.server
-        )
+        return commit is not None and commit.number == stamped.number and commit.server == stamped.server
 
 
 def forget_oldest(entries: dict[int, V], kept: int = KEPT) -> None:

@@ -65,9 +65,7 @@ class OneActive(Check):
         else:
             self._compare(stamped)
 
-    def _older(
-        self, stamped: Stamped, event: Called, epoch: int, evidence: tuple[str, int]
-    ) -> None:
+    def _older(self, stamped: Stamped, event: Called, epoch: int, evidence: tuple[str, int]) -> None:
         self.fail(
             f"client {event.client} accepted call {event.number} from {event.server} in epoch {event.epoch} "
             f"after it had seen epoch {epoch}",
@@ -89,11 +87,7 @@ class OneActive(Check):
         )
 
     def on_time(self, now_ns: int) -> None:
-        late = [
-            key
-            for key, each in self._waiting.items()
-            if now_ns - each.at_ns > PATIENCE_NS
-        ]
+        late = [key for key, each in self._waiting.items() if now_ns - each.at_ns > PATIENCE_NS]
         for key in late:
             self._nobody(self._waiting.pop(key))
 

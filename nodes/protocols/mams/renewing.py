@@ -7,6 +7,7 @@ journal is equal and the view says standby.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 
 from nodes.config import MILLISECOND
 from nodes.protocols.mams.answering import Answering
@@ -43,6 +44,8 @@ class RenewingSessions:
         self._answering = answering
         self._epoch = epoch
         self.juniors: dict[str, list[Mark]] = {}
+        self._attempts: Counter[str] = Counter()
+        """Sessions since a junior was last in step: one that fails does not keep the others waiting."""
         self._reading = ""
         self._finishing = ""
         self._progress = asyncio.Event()
@@ -77,8 +80,9 @@ class RenewingSessions:
         """Opens a session with the nearest junior, if there is one. Raises LostLock."""
         if not self.juniors:
             return
-        junior = min(self.juniors, key=lambda name: (self._gap(self.juniors[name]), name))
+        junior = min(self.juniors, key=lambda name: (self._attempts[name], self._gap(self.juniors[name]), name))
         tails = self.juniors.pop(junior)
+        self._attempts[junior] += 1
         common = self._common(tails)
         gap = self._replica.log.last.sn - common
         self._step("open", f"{junior} lacks {gap} groups")
@@ -154,6 +158,7 @@ class RenewingSessions:
                 f"{junior} is in step at sn {self._replica.log.last.sn} after {took_ms:.1f} ms without intake",
             )
             self.juniors.pop(junior, None)
+            del self._attempts[junior]
         else:
             self._writer.participants.pop(junior, None)
 
@@ -163,6 +168,6 @@ class RenewingSessions:
             participant = self._writer.participants.get(junior)
             if participant is None:
                 return False
-            if self._replica.log.last.sn - participant.matched.sn <= gap and (gap or self._writer.idle):
+            if self._replica.log.last.sn - participant.matched.sn <= gap:
                 return True
             await self._replica.world.clock.sleep(LOOK_NS)
