@@ -1,0 +1,64 @@
+"""Whether an answer is the one the model expects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nodes.invariants.model import Expected
+from nodes.invariants.versions import Node
+
+STATELESS = frozenset(("EINVAL", "ENAMETOOLONG", "EAGAIN", "ESTALE"))
+"""Errors that tell nothing of the tree."""
+
+
+def difference(expected: Expected, error: str, result: list[Any]) -> str:
+    """Empty when the answer is right, else what should have been seen. Learns inode numbers that it did not know."""
+    if error in STATELESS:
+        return ""
+    if expected.error or error:
+        return "" if expected.error == error else (expected.error or "success")
+    value = expected.value
+    if value is None or not result:
+        return ""
+    compare = _COMPARE.get(result[0])
+    return compare(value, result) if compare is not None else ""
+
+
+def _made(node: Node, result: list[Any]) -> str:
+    if not node.inode:
+        node.inode = result[1]
+    return "" if node.inode == result[1] else f"inode {node.inode}"
+
+
+def _attributes(value: tuple[Node, tuple[Any, ...]], result: list[Any]) -> str:
+    node, attributes = value
+    kind = "file" if node.names is None else "directory"
+    seen = (result[3], result[4], result[5], result[9])
+    if result[2] != kind:
+        return f"a {kind}"
+    if node.inode and node.inode != result[1]:
+        return f"inode {node.inode}"
+    for name, wanted, got in zip(("mode", "owner", "group", "replication"), attributes, seen, strict=True):
+        if wanted is not None and wanted != got:
+            return f"{name} {wanted}"
+    return ""
+
+
+def _listing(value: tuple[list[str], bool], result: list[Any]) -> str:
+    names, more = value
+    if names == list(result[1]) and more == result[2]:
+        return ""
+    return f"{names[:10]}{' …' if more or len(names) > 10 else ''}"
+
+
+def _summary(value: tuple[int, int], result: list[Any]) -> str:
+    return "" if value == (result[1], result[2]) else f"{value[0]} directories and {value[1]} files"
+
+
+_COMPARE: dict[str, Callable[[Any, list[Any]], str]] = {
+    "Made": _made,
+    "Attributes": _attributes,
+    "Listing": _listing,
+    "Summary": _summary,
+}

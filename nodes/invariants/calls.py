@@ -1,0 +1,41 @@
+"""Operations and results as they travel: lists that begin with their tag. In one process they may still be Structs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+WRITES = frozenset(
+    (
+        "Create",
+        "Mkdir",
+        "Rename",
+        "Delete",
+        "SetPermission",
+        "SetOwner",
+        "SetTimes",
+        "SetReplication",
+        "OpenSession",
+        "CloseSession",
+    )
+)
+UNKNOWN = "ETIMEDOUT"
+
+
+def tag_of(operation: Any) -> str:
+    return operation[0] if type(operation) is list else type(operation).__name__
+
+
+def as_travelled(value: Any) -> list[Any]:
+    """`[tag, …]`; an empty list for None."""
+    if type(value) is list:
+        return value
+    return [] if value is None else msgspec.to_builtins(value)
+
+
+def shown(operation: Any) -> str:
+    """One short line of an operation or result."""
+    tag, *fields = as_travelled(operation) or ["nothing"]
+    text = f"{tag}({', '.join(str(field) for field in fields)})"
+    return text if len(text) <= 120 else text[:117] + "..."

@@ -1,0 +1,275 @@
+"""linearisable: every call happened at one moment between its invocation and its return (protocols.md §10).
+
+The witness order is the order of the committed records; a read stands behind the last record it saw. The model carries the records out in
+that order, each result must be the model's, and a call that returned before another was invoked must not stand behind it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from nodes.invariants.answers import STATELESS, difference
+from nodes.invariants.calls import UNKNOWN, WRITES, as_travelled, shown, tag_of
+from nodes.invariants.checker import PATIENCE_NS, SECOND, Check, place_in_trace
+from nodes.invariants.journals import Journals
+from nodes.invariants.model import Expected, Model
+from nodes.invariants.real_time import RealTime
+from nodes.invariants.versions import position_of, shown_position, sn_of
+from nodes.trace.events import Called, Committed, Invoked, Stamped
+
+PAST_NS = 15 * SECOND
+"""How late a read may be told of and still be compared with what it saw."""
+PATIENCE_WITH_CALLS_NS = 90 * SECOND
+"""How long a committed operation may wait for its client to tell what it was."""
+WAITING_MAX = 200_000
+
+Key = tuple[str, int]
+
+
+class Linearisable(Check):
+    name = "linearisable"
+    meaning = (
+        "the history of client calls is linearisable: records in their order, results and real time agree"
+    )
+
+    def __init__(self, journals: Journals) -> None:
+        super().__init__()
+        self._journals = journals
+        self.steps = {
+            Committed: self._on_committed,
+            Called: self._on_called,
+            Invoked: self._on_invoked,
+        }
+        self._model = Model()
+        self._real_time = RealTime()
+        self._next_sn = 1
+        self._place = 0
+        """Of group `_next_sn`, how many records are in the model."""
+        self._groups: dict[int, tuple[int, list[Key]]] = {}
+        """Committed groups that are not in the model yet: when they were committed, and their operations."""
+        self._known: dict[Key, Stamped] = {}
+        """Called or Invoked of writes that are not in the model yet."""
+        self._early: dict[Key, tuple[Expected, int]] = {}
+        """Writes in the model whose answer is still to come."""
+        self._reads: dict[int, list[Stamped]] = {}
+        """Reads of a group that is not in the model yet."""
+        self._reads_waiting = 0
+        self._recent: deque[tuple[int, int]] = deque()
+        """(committed at, sn) of what may still be read at."""
+        self._horizon = 0
+
+    # --- events ----------------------------------------------------------------------------------------------------
+
+    def _on_committed(self, stamped: Stamped, event: Committed) -> None:
+        if self.unable or not self._journals.added_by(stamped, event) or event.sn < self._next_sn:
+            return
+        self._groups[event.sn] = (stamped.at_ns, event.operations)
+        if event.sn == self._next_sn:
+            self._advance()
+
+    def _on_invoked(self, stamped: Stamped, event: Invoked) -> None:
+        if not self.unable and tag_of(event.operation) in WRITES:
+            self._learn((event.client, event.number), stamped)
+
+    def _on_called(self, stamped: Stamped, event: Called) -> None:
+        if self.unable:
+            return
+        if tag_of(event.operation) not in WRITES:
+            if event.error != UNKNOWN and event.error not in STATELESS:
+                self._on_look(stamped, event)
+            return
+        key = (event.client, event.number)
+        if event.error and event.error != UNKNOWN:
+            self._known.pop(key, None)
+            if event.error not in STATELESS:
+                self._on_look(stamped, event)
+            return
+        if not event.error and event.tries == 1:
+            self._real_time.returned(
+                event.returned_ns,
+                position_of(event.sn, event.place),
+                place_in_trace(stamped),
+            )
+        if key in self._early:
+            self._compare(stamped, event, *self._early.pop(key))
+        else:
+            self._learn(key, stamped)
+
+    def _learn(self, key: Key, stamped: Stamped) -> None:
+        if key in self._early or self._is_past(key):
+            return
+        self._known[key] = stamped
+        if len(self._known) > WAITING_MAX:
+            self._forget_unknown()
+        if self._groups:
+            self._advance()
+
+    def _is_past(self, key: Key) -> bool:
+        sn, place = self._journals.where.get(key, (self._next_sn, self._place + 1))
+        return (sn, place) <= (self._next_sn, self._place)
+
+    def _forget_unknown(self) -> None:
+        """The oldest call of unknown outcome that has not been committed by now hardly will be."""
+        del self._known[next(iter(self._known))]
+
+    # --- reads -----------------------------------------------------------------------------------------------------
+
+    def _on_look(self, stamped: Stamped, event: Called) -> None:
+        """A read, or a write that was refused: it only looked."""
+        if not event.sn and not event.epoch:
+            return
+        position = position_of(event.sn, event.place)
+        self._real_time.returned(event.returned_ns, position, place_in_trace(stamped))
+        if position <= position_of(self._next_sn, self._place):
+            self._look(stamped, event)
+            return
+        self._reads.setdefault(event.sn, []).append(stamped)
+        self._reads_waiting += 1
+        if self._reads_waiting > WAITING_MAX:
+            self._give_up(f"too many calls wait for group {self._next_sn}")
+
+    def _look(self, stamped: Stamped, event: Called) -> None:
+        position = position_of(event.sn, event.place)
+        bound = self._real_time.before(event.invoked_ns)
+        if bound is not None and position < bound.position:
+            self._stale(stamped, event, position, bound.position, bound.evidence)
+            return
+        if position < self._horizon:
+            return
+        commit = self._journals.commits.get(event.sn)
+        if commit is not None and event.place > len(commit.operations):
+            self._never(
+                stamped,
+                event,
+                f"but group {event.sn} has {len(commit.operations)} records",
+                commit.evidence,
+            )
+            return
+        operation = as_travelled(event.operation)
+        self._compare(stamped, event, self._model.look(operation, position), position)
+
+    def _never(self, stamped: Stamped, event: Called, why: str, *evidence: tuple[str, int]) -> None:
+        self.fail(
+            f"call {event.number} of {event.client}, {shown(event.operation)}, was answered by {event.server} from "
+            f"{shown_position(position_of(event.sn, event.place))}, {why}",
+            *evidence,
+            place_in_trace(stamped),
+        )
+
+    # --- the model -------------------------------------------------------------------------------------------------
+
+    def _advance(self) -> None:
+        """Carries out whatever is known without a gap."""
+        groups = self._groups
+        while (group := groups.get(self._next_sn)) is not None:
+            operations = group[1]
+            while self._place < len(operations):
+                key = operations[self._place]
+                stamped = self._known.pop(key, None)
+                if stamped is None:
+                    return
+                self._place += 1
+                self._run(key, stamped, position_of(self._next_sn, self._place))
+            self._close_group(group[0])
+
+    def _run(self, key: Key, stamped: Stamped, position: int) -> None:
+        event: Any = stamped.event
+        bound = self._real_time.before(event.invoked_ns)
+        if bound is not None and position <= bound.position:
+            self._stale(stamped, event, position, bound.position, bound.evidence)
+        expected = self._model.run(as_travelled(event.operation), position)
+        if type(event) is not Called:
+            self._early[key] = (expected, position)
+        elif event.error != UNKNOWN:
+            self._compare(stamped, event, expected, position)
+
+    def _close_group(self, at_ns: int) -> None:
+        sn = self._next_sn
+        del self._groups[sn]
+        self._next_sn, self._place = sn + 1, 0
+        self._recent.append((at_ns, sn))
+        while self._recent[0][0] < at_ns - PAST_NS:
+            self._horizon = position_of(self._recent.popleft()[1], 0)
+        self._model.past.forget_before(self._horizon)
+        waiting = self._reads.pop(sn, ())
+        self._reads_waiting -= len(waiting)
+        for stamped in waiting:
+            self._look(stamped, stamped.event)  # type: ignore[arg-type]
+
+    # --- verdicts --------------------------------------------------------------------------------------------------
+
+    def _compare(self, stamped: Stamped, event: Called, expected: Expected, position: int) -> None:
+        if event.error == UNKNOWN:
+            return
+        if event.tries > 1 and not event.error and tag_of(event.operation) in WRITES:
+            self._real_time.returned(event.returned_ns, position, place_in_trace(stamped))
+        wanted = difference(expected, event.error, as_travelled(event.result))
+        if not wanted:
+            self.checked += 1
+            return
+        seen = event.error or shown(event.result)
+        self.fail(
+            f"call {event.number} of {event.client}, {shown(event.operation)}, at {shown_position(position)} "
+            f"was answered {seen} by {event.server} and should have been {wanted}",
+            *self._last_writes(position),
+            place_in_trace(stamped),
+        )
+
+    def _last_writes(self, position: int) -> list[tuple[str, int]]:
+        """The commit of the group that the answer shows."""
+        commit = self._journals.commits.get(sn_of(position))
+        return [] if commit is None else [commit.evidence]
+
+    def _stale(
+        self,
+        stamped: Stamped,
+        event: Called | Invoked,
+        position: int,
+        bound: int,
+        evidence: tuple[str, int],
+    ) -> None:
+        server = f" by {event.server}" if isinstance(event, Called) else ""
+        self.fail(
+            f"call {event.number} of {event.client}, {shown(event.operation)}, was answered{server} from "
+            f"{shown_position(position)}, though {shown_position(bound)} had been answered before it was invoked",
+            evidence,
+            place_in_trace(stamped),
+        )
+
+    # --- time ------------------------------------------------------------------------------------------------------
+
+    def on_time(self, now_ns: int) -> None:
+        """Gives up when what is missing will not come any more."""
+        newest = self._journals.newest
+        if self.unable or newest is None:
+            return
+        if self._next_sn <= newest.sn and self._next_sn not in self._groups:
+            if now_ns - newest.at_ns > PATIENCE_NS or newest.sn - self._next_sn > WAITING_MAX:
+                self._give_up(
+                    f"group {self._next_sn} was committed before the check began, or without being told"
+                )
+        elif (
+            self._next_sn in self._groups and now_ns - self._groups[self._next_sn][0] > PATIENCE_WITH_CALLS_NS
+        ):
+            client, number = self._groups[self._next_sn][1][self._place]
+            self._give_up(f"nobody told what call {number} of {client} in group {self._next_sn} was")
+
+    def _give_up(self, reason: str) -> None:
+        self.unable = f"cannot go on: {reason}"
+        for entries in (self._groups, self._known, self._early, self._reads):
+            entries.clear()
+        self._model = Model()
+
+    def finish(self) -> None:
+        """What stands behind an operation of which no client ever told cannot be checked; what shows no committed group is wrong."""
+        newest = self._journals.newest
+        if self.unable or newest is None:
+            return
+        for sn in [sn for sn in self._reads if sn > newest.sn]:
+            for stamped in self._reads.pop(sn):
+                self._never(stamped, stamped.event, "a group that was never committed")  # type: ignore[arg-type]
+        if self._next_sn not in self._groups and self._next_sn < newest.sn:
+            self._give_up(
+                f"group {self._next_sn} was committed before the check began, or without being told"
+            )

@@ -1,0 +1,223 @@
+"""What the file system must do, said a second time and as simply as possible: a tree of dictionaries that remembers its recent past.
+
+It shares no code with `nodes.metadata`, which it checks. Paths that no server takes (EINVAL, ENAMETOOLONG) never come here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from nodes.invariants.versions import Node, Past, Version, value_at
+
+NO_ATTRIBUTES = (None, None, None, None)
+WALKED = 1_000
+"""Names that a list or summary is compared with in full."""
+
+
+class Wrong(Exception):
+    """The POSIX name of what the file system must answer."""
+
+
+class Expected(NamedTuple):
+    """What an operation must be answered; `value` depends on the operation."""
+
+    error: str = ""
+    value: Any = None
+
+
+class Model:
+    """`run` carries out an operation at the newest position, `look` tells what it would give at an earlier one."""
+
+    def __init__(self) -> None:
+        self.root = Node(True, Version(0, NO_ATTRIBUTES, None))
+        self.past = Past()
+        self._steps: dict[str, Callable[[list[Any], int, bool], Any]] = {
+            "Create": self._create,
+            "Mkdir": self._mkdir,
+            "Rename": self._rename,
+            "Delete": self._delete,
+            "SetPermission": self._set_permission,
+            "SetOwner": self._set_owner,
+            "SetTimes": self._set_times,
+            "SetReplication": self._set_replication,
+            "OpenSession": self._nothing,
+            "CloseSession": self._nothing,
+            "Stat": self._stat,
+            "List": self._list,
+            "ContentSummary": self._summary,
+        }
+
+    def run(self, operation: list[Any], position: int) -> Expected:
+        return self._expected(operation, position, True)
+
+    def look(self, operation: list[Any], position: int) -> Expected:
+        return self._expected(operation, position, False)
+
+    def _expected(self, operation: list[Any], position: int, change: bool) -> Expected:
+        try:
+            return Expected("", self._steps[operation[0]](operation, position, change))
+        except Wrong as wrong:
+            return Expected(str(wrong))
+
+    # --- paths -----------------------------------------------------------------------------------------------------
+
+    def _find(self, path: str, position: int) -> Node:
+        node = self.root
+        if path != "/":
+            for name in path[1:].split("/"):
+                node = self._child(node, name, position)
+        return node
+
+    def _child(self, node: Node, name: str, position: int) -> Node:
+        if node.names is None:
+            raise Wrong("ENOTDIR")
+        child = value_at(node.names.get(name), position)
+        if child is None:
+            raise Wrong("ENOENT")
+        return child  # type: ignore[no-any-return]
+
+    def _place(self, path: str, position: int) -> tuple[dict[str, Version], str, Node | None]:
+        """Where a name is or would be."""
+        if path == "/":
+            raise Wrong("EINVAL")
+        above, _, name = path.rpartition("/")
+        parent = self._find(above or "/", position)
+        if parent.names is None:
+            raise Wrong("ENOTDIR")
+        return parent.names, name, value_at(parent.names.get(name), position)
+
+    # --- writes ----------------------------------------------------------------------------------------------------
+
+    def _create(self, operation: list[Any], position: int, change: bool) -> Node | None:
+        names, name, child = self._place(operation[1], position)
+        if child is not None:
+            raise Wrong("EEXIST")
+        return self._make(names, name, False, operation[2], position) if change else None
+
+    def _make(
+        self,
+        names: dict[str, Version],
+        name: str,
+        directory: bool,
+        mode: int,
+        position: int,
+    ) -> Node:
+        node = Node(directory, Version(position, (mode, None, None, None), None))
+        self.past.set_name(names, name, node, position)
+        return node
+
+    def _mkdir(self, operation: list[Any], position: int, change: bool) -> Node | None:
+        path, parents, mode = operation[1:]
+        node, lacking = self.root, [] if path == "/" else path[1:].split("/")
+        while lacking:
+            if node.names is None:
+                raise Wrong("ENOTDIR")
+            child = value_at(node.names.get(lacking[0]), position)
+            if child is None:
+                break
+            node = child
+            del lacking[0]
+        if not lacking and (node.names is None or not parents):
+            raise Wrong("EEXIST")
+        if len(lacking) > 1 and not parents:
+            raise Wrong("ENOENT")
+        for name in lacking if change else []:
+            assert node.names is not None
+            node = self._make(node.names, name, True, mode, position)
+        return node if change or not lacking else None
+
+    def _rename(self, operation: list[Any], position: int, change: bool) -> None:
+        old_path, new_path, overwrite = operation[1:]
+        old_names, old_name, moved = self._place(old_path, position)
+        new_names, new_name, replaced = self._place(new_path, position)
+        if moved is None:
+            raise Wrong("ENOENT")
+        if moved is replaced:
+            return
+        if new_path.startswith(old_path + "/"):
+            raise Wrong("EINVAL")
+        if replaced is not None:
+            self._check_overwrite(moved, replaced, overwrite, position)
+        if change:
+            self.past.set_name(old_names, old_name, None, position)
+            self.past.set_name(new_names, new_name, moved, position)
+
+    def _check_overwrite(self, moved: Node, replaced: Node, overwrite: bool, position: int) -> None:
+        if not overwrite:
+            raise Wrong("EEXIST")
+        if replaced.names is None:
+            if moved.names is not None:
+                raise Wrong("ENOTDIR")
+        elif moved.names is None:
+            raise Wrong("EISDIR")
+        elif self._has_names(replaced, position):
+            raise Wrong("ENOTEMPTY")
+
+    def _has_names(self, node: Node, position: int) -> bool:
+        return any(value_at(version, position) is not None for version in (node.names or {}).values())
+
+    def _delete(self, operation: list[Any], position: int, change: bool) -> None:
+        names, name, child = self._place(operation[1], position)
+        if child is None:
+            raise Wrong("ENOENT")
+        if not operation[2] and self._has_names(child, position):
+            raise Wrong("ENOTEMPTY")
+        if change:
+            self.past.set_name(names, name, None, position)
+
+    def _alter(self, node: Node, position: int, change: bool, **new: Any) -> None:
+        if change:
+            fields = ("mode", "owner", "group", "replication")
+            old = node.attributes.value
+            value = tuple(new.get(field, old[index]) for index, field in enumerate(fields))
+            self.past.set_attributes(node, value, position)
+
+    def _set_permission(self, operation: list[Any], position: int, change: bool) -> None:
+        self._alter(self._find(operation[1], position), position, change, mode=operation[2])
+
+    def _set_owner(self, operation: list[Any], position: int, change: bool) -> None:
+        given = {key: value for key, value in zip(("owner", "group"), operation[2:], strict=True) if value}
+        self._alter(self._find(operation[1], position), position, change, **given)
+
+    def _set_times(self, operation: list[Any], position: int, change: bool) -> None:
+        self._find(operation[1], position)
+
+    def _set_replication(self, operation: list[Any], position: int, change: bool) -> None:
+        node = self._find(operation[1], position)
+        if node.names is not None:
+            raise Wrong("EISDIR")
+        self._alter(node, position, change, replication=operation[2])
+
+    def _nothing(self, operation: list[Any], position: int, change: bool) -> None:
+        """Sessions are no part of the tree."""
+
+    # --- reads -----------------------------------------------------------------------------------------------------
+
+    def _stat(self, operation: list[Any], position: int, change: bool) -> tuple[Node, tuple[Any, ...]]:
+        node = self._find(operation[1], position)
+        return node, value_at(node.attributes, position)
+
+    def _list(self, operation: list[Any], position: int, change: bool) -> tuple[list[str], bool] | None:
+        """None when there is too much to compare."""
+        _, path, after, limit = operation
+        node = self._find(path, position)
+        if node.names is None:
+            raise Wrong("ENOTDIR")
+        if len(node.names) > WALKED:
+            return None
+        names = sorted(n for n, v in node.names.items() if n > after and value_at(v, position) is not None)
+        return names[:limit], len(names) > limit
+
+    def _summary(self, operation: list[Any], position: int, change: bool) -> tuple[int, int] | None:
+        """Directories and files below a path; None when there are too many to count."""
+        found, walked = [self._find(operation[1], position)], 0
+        while walked < len(found):
+            names = found[walked].names or {}
+            if len(found) + len(names) > WALKED:
+                return None
+            below = (value_at(version, position) for version in names.values())
+            found += [child for child in below if child is not None]
+            walked += 1
+        directories = sum(node.names is not None for node in found)
+        return directories, len(found) - directories

@@ -1,0 +1,154 @@
+"""no lost write: what was acknowledged is in the state after any failover, repair or renewing (protocols.md §10, safety rules 1-4)."""
+
+from __future__ import annotations
+
+from nodes.invariants.calls import WRITES, shown, tag_of
+from nodes.invariants.checker import PATIENCE_NS, Check, place_in_trace
+from nodes.invariants.journals import Commit, Journals
+from nodes.trace.events import (
+    Called,
+    Committed,
+    JournalOpened,
+    Serving,
+    Stamped,
+    StoppedServing,
+)
+
+LOOKED_AT = 1_000
+"""Groups of its own that an active may have committed before it is told to serve."""
+
+
+class NoLostWrite(Check):
+    name = "no lost write"
+    meaning = "an acknowledged modification is in the state after any failover, repair or renewing"
+
+    def __init__(self, journals: Journals) -> None:
+        super().__init__()
+        self._journals = journals
+        self.steps = {
+            Called: self._on_called,
+            Committed: self._on_committed,
+            Serving: self._on_serving,
+            StoppedServing: self._on_stopped,
+            JournalOpened: self._on_stopped,
+        }
+        self._waiting: dict[tuple[str, int], Stamped] = {}
+        """Acknowledged writes whose commit has not been told yet."""
+        self._serving: Stamped | None = None
+
+    # --- acknowledged writes ---------------------------------------------------------------------------------------
+
+    def _on_called(self, stamped: Stamped, event: Called) -> None:
+        if event.error or tag_of(event.operation) not in WRITES:
+            return
+        key = (event.client, event.number)
+        if key in self._journals.where:
+            self.checked += 1
+        else:
+            self._waiting[key] = stamped
+
+    def _on_committed(self, stamped: Stamped, event: Committed) -> None:
+        commit = self._journals.commits.get(event.sn)
+        if commit is not None and commit.crc != event.crc:
+            loser, winner = (
+                (commit.epoch, event.epoch) if commit.epoch <= event.epoch else (event.epoch, commit.epoch)
+            )
+            lost = commit.operations if loser == commit.epoch else event.operations
+            self.fail(
+                f"group {event.sn} of epoch {loser} was committed and is replaced by another one of epoch {winner}: "
+                f"{_named(lost)}",
+                commit.evidence,
+                place_in_trace(stamped),
+            )
+            return
+        if self._waiting:
+            for client, number in event.operations:
+                if self._waiting.pop((client, number), None) is not None:
+                    self.checked += 1
+
+    def on_time(self, now_ns: int) -> None:
+        while self._waiting:
+            key = next(iter(self._waiting))
+            if now_ns - self._waiting[key].at_ns < PATIENCE_NS:
+                return
+            self._never_committed(self._waiting.pop(key))
+
+    def _never_committed(self, stamped: Stamped) -> None:
+        event: Called = stamped.event  # type: ignore[assignment]
+        journals = self._journals
+        if (
+            not journals.first_sn
+            or event.sn < journals.first_sn
+            or event.invoked_ns <= journals.forgotten_at_ns
+        ):
+            return
+        if journals.missing and event.sn >= next(iter(journals.missing)) and event.tries > 1:
+            return
+        self.fail(
+            f"call {event.number} of {event.client}, {shown(event.operation)}, was acknowledged by {event.server} "
+            f"at group {event.sn} of epoch {event.epoch} but is in no committed group",
+            place_in_trace(stamped),
+        )
+
+    # --- failovers ----------------------------------------------------------------------------------------------------
+
+    def _on_serving(self, stamped: Stamped, event: Serving) -> None:
+        self._serving = stamped
+        commit = self._last_before(event.epoch)
+        if commit is not None:
+            self._must_hold(
+                stamped,
+                commit,
+                min(event.sn, self._journals.of(stamped.server).last_sn or event.sn),
+            )
+
+    def _last_before(self, epoch: int) -> Commit | None:
+        """The newest group that an earlier tenure committed."""
+        newest = self._journals.newest
+        if newest is None:
+            return None
+        for sn in range(newest.sn, max(0, newest.sn - LOOKED_AT), -1):
+            commit = self._journals.commits.get(sn)
+            if commit is not None and commit.epoch < epoch:
+                return commit
+        return None
+
+    def _must_hold(self, stamped: Stamped, commit: Commit, last_sn: int) -> None:
+        server, epoch = stamped.server, self._epoch(stamped)
+        crc = self._journals.of(server).crcs.get(commit.sn, commit.crc)
+        if last_sn < commit.sn:
+            what = f"ends at group {last_sn}, before committed group {commit.sn} of epoch {commit.epoch}"
+        elif crc != commit.crc:
+            what = f"holds another group {commit.sn} than {commit.server} committed in epoch {commit.epoch}"
+        else:
+            self.checked += 1
+            return
+        self.fail(
+            f"{server} serves epoch {epoch} and its journal {what}: {_named(commit.operations)}",
+            commit.evidence,
+            place_in_trace(stamped),
+        )
+
+    def _epoch(self, stamped: Stamped) -> int:
+        event: Serving = stamped.event  # type: ignore[assignment]
+        return event.epoch
+
+    def _on_stopped(self, stamped: Stamped, event: StoppedServing | JournalOpened) -> None:
+        if self._serving is not None and self._serving.server == stamped.server:
+            self._serving = None
+
+    def finish(self) -> None:
+        for stamped in self._waiting.values():
+            self._never_committed(stamped)
+        self._waiting.clear()
+        newest = self._journals.newest
+        if self._serving is not None and newest is not None:
+            last_sn = self._journals.of(self._serving.server).last_sn
+            self._must_hold(self._serving, newest, newest.sn if last_sn is None else last_sn)
+
+
+def _named(operations: list[tuple[str, int]]) -> str:
+    if not operations:
+        return "it holds no operation"
+    named = ", ".join(f"call {number} of {client}" for client, number in operations[:3])
+    return f"lost: {named}" + (f" and {len(operations) - 3} more" if len(operations) > 3 else "")

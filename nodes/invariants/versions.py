@@ -1,0 +1,78 @@
+"""Values with their past: what a read at an earlier position saw can still be asked for, until the horizon passes it."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+PLACE_BITS = 20
+
+
+def position_of(sn: int, place: int) -> int:
+    """Orders (sn, place) as one integer."""
+    return sn << PLACE_BITS | place
+
+
+def sn_of(position: int) -> int:
+    return position >> PLACE_BITS
+
+
+def shown_position(position: int) -> str:
+    return f"place {position & ((1 << PLACE_BITS) - 1)} of group {position >> PLACE_BITS}"
+
+
+class Version:
+    """A value from `position` on; `before` is the one it replaced."""
+
+    __slots__ = ("before", "position", "value")
+
+    def __init__(self, position: int, value: Any, before: Version | None):
+        self.position = position
+        self.value = value
+        self.before = before
+
+
+def value_at(version: Version | None, position: int) -> Any:
+    """None when there was none yet."""
+    while version is not None and version.position > position:
+        version = version.before
+    return None if version is None else version.value
+
+
+class Node:
+    """A file, or a directory when `names` is not None."""
+
+    __slots__ = ("attributes", "inode", "names")
+
+    def __init__(self, directory: bool, attributes: Version):
+        self.names: dict[str, Version] | None = {} if directory else None
+        self.attributes = attributes
+        """Values are (mode, owner, group, replication), None for what is not known."""
+        self.inode = 0
+        """0 while no result has told it."""
+
+
+class Past:
+    """Forgets versions that no read can ask for any more."""
+
+    def __init__(self) -> None:
+        self._replaced: deque[tuple[Version, dict[str, Version] | None, str]] = deque()
+
+    def set_name(self, names: dict[str, Version], name: str, child: Node | None, position: int) -> None:
+        """None removes the name."""
+        before = names.get(name)
+        version = names[name] = Version(position, child, before)
+        if before is not None:
+            self._replaced.append((version, names, name))
+
+    def set_attributes(self, node: Node, value: tuple[Any, ...], position: int) -> None:
+        node.attributes = Version(position, value, node.attributes)
+        self._replaced.append((node.attributes, None, ""))
+
+    def forget_before(self, horizon: int) -> None:
+        replaced = self._replaced
+        while replaced and replaced[0][0].position <= horizon:
+            version, names, name = replaced.popleft()
+            version.before = None
+            if version.value is None and names is not None and names.get(name) is version:
+                del names[name]
