@@ -19,10 +19,10 @@ def difference(expected: Expected, error: str, result: list[Any]) -> str:
     if expected.error or error:
         return "" if expected.error == error else (expected.error or "success")
     value = expected.value
-    if value is None or not result:
+    if value is None:
         return ""
-    compare = _COMPARE.get(result[0])
-    return compare(value, result) if compare is not None else ""
+    length, compare = _COMPARE.get(result[0] if result else "", (0, _made))
+    return compare(value, result) if len(result) == length else "a result of another kind"
 
 
 def _made(node: Node, result: list[Any]) -> str:
@@ -56,9 +56,10 @@ def _summary(value: tuple[int, int], result: list[Any]) -> str:
     return "" if value == (result[1], result[2]) else f"{value[0]} directories and {value[1]} files"
 
 
-_COMPARE: dict[str, Callable[[Any, list[Any]], str]] = {
-    "Made": _made,
-    "Attributes": _attributes,
-    "Listing": _listing,
-    "Summary": _summary,
+_COMPARE: dict[str, tuple[int, Callable[[Any, list[Any]], str]]] = {
+    "Made": (2, _made),
+    "Attributes": (11, _attributes),
+    "Listing": (3, _listing),
+    "Summary": (4, _summary),
 }
+"""How long a result of each kind is, and what compares it."""

@@ -72,6 +72,7 @@ class JournalWriter:
         self._in_flight: JournalGroup | None = None
         self._operations: list[tuple[str, int]] = []
         self._flush_wanted = False
+        self._over = False
         self._told_commit_sn = 0
         self._last_place = 0
         self.on_lost: Callable[[str], None] = lambda participant: None
@@ -121,7 +122,7 @@ class JournalWriter:
 
     def _flush(self) -> None:
         self._flush_wanted = False
-        if self._in_flight is not None:
+        if self._in_flight is not None or self._over:
             return
         if self._records:
             self.close_group()
@@ -281,6 +282,7 @@ class JournalWriter:
 
     def end(self) -> list[Any]:
         """The tenure is over: nobody is answered; returns what undoes the records of no group."""
+        self._over = True
         self._answers.clear()
         self._closed.clear()
         return self._undo
