@@ -93,7 +93,8 @@ class NoLostWrite(Check):
     # --- failovers ----------------------------------------------------------------------------------------------------
 
     def _on_serving(self, stamped: Stamped, event: Serving) -> None:
-        self._serving = stamped
+        if self._serving is None or event.epoch >= self._epoch(self._serving):
+            self._serving = stamped
         commit = self._last_before(event.epoch)
         if commit is not None:
             self._must_hold(

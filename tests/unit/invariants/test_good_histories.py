@@ -1,0 +1,110 @@
+"""Histories in which nothing is wrong never light a lamp red, in whatever order the traces of different servers are read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nodes.config import one_group
+from nodes.invariants import registry
+from nodes.trace.events import Applied, Cut, Durable, JournalOpened, Renewing, Stamped, Warned
+from tests.unit.invariants.story import Story, good
+
+
+def lamps_of(events: list[Stamped]) -> list[dict[str, Any]]:
+    lamps = registry.start(one_group())
+    for stamped in events:
+        lamps.on_event(stamped)
+    lamps.finish()
+    return lamps.lamps()
+
+
+def merged(events: list[Stamped], order: list[int]) -> list[Stamped]:
+    """Each server's events in their own order, the servers mixed as `order` says."""
+    queues: dict[str, list[Stamped]] = {}
+    for stamped in events:
+        queues.setdefault(stamped.server, []).append(stamped)
+    names, mixed = sorted(queues), []
+    for choice in [*order, *range(len(names) * len(events))]:
+        queue = queues[names[choice % len(names)]]
+        if queue:
+            mixed.append(queue.pop(0))
+    return mixed
+
+
+def test_a_failover_is_green() -> None:
+    lamps = good().lamps()
+    states = {name: lamp["state"] for name, lamp in lamps.items()}
+    assert states.pop("same sn same state") == "grey"
+    assert set(states.values()) == {"green"}
+    assert lamps["linearisable"]["checked"] == 7
+
+
+def test_nothing_is_grey() -> None:
+    assert {lamp["state"] for lamp in Story().lamps().values()} == {"grey"}
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.integers(0, 2), max_size=40))
+def test_the_order_of_servers_does_not_matter(order: list[int]) -> None:
+    mixed = merged(good().events, order)
+    assert len(mixed) == len(good().events)
+    assert [lamp["state"] for lamp in lamps_of(mixed) if lamp["state"] == "red"] == []
+
+
+def test_an_adopted_group_told_of_twice_is_harmless() -> None:
+    story = good()
+    story.tell("mds2", [each.event for each in story.events if type(each.event).__name__ == "Committed"][-1])
+    assert story.red() == {}
+
+
+def test_cut_restart_and_image_begin_a_journal_anew() -> None:
+    story = Story()
+    for sn in (1, 2, 3):
+        story.durable("mds3", sn)
+    story.tell("mds3", Cut(2, "epoch 2 wrote another group 3"))
+    story.durable("mds3", 3, epoch=2)
+    story.tell("mds3", JournalOpened(1, 2, 1, 2001, 17, 0))
+    story.durable("mds3", 3, epoch=2)
+    story.tell("mds3", Renewing("image", 3, 90))
+    story.durable("mds3", 81, epoch=2)
+    assert story.red() == {}
+
+
+def test_a_cut_of_what_was_not_synced_does_not_lengthen_the_journal() -> None:
+    story = Story()
+    story.durable("mds3", 1)
+    story.tell("mds3", Cut(2, "a group that was written and not yet synced"))
+    story.durable("mds3", 2)
+    assert story.red() == {}
+
+
+def test_a_check_that_begins_in_the_middle_says_that_it_cannot_judge_results() -> None:
+    story = Story()
+    story.serve("mds1", 500, 7)
+    story.call(900, ["Stat", "/x"], (500, 0), error="ENOENT", epoch=7)
+    story.now_ns += 30_000_000_000
+    story.tell("mds1", Warned("time goes on"))
+    lamp = story.lamps(finish=False)["linearisable"]
+    assert lamp["state"] == "grey" and "before the check began" in lamp["explanation"]
+    assert story.red() == {}
+
+
+def test_equal_digests_are_counted() -> None:
+    story = Story()
+    for server in ("mds2", "mds3", "mds4"):
+        story.tell(server, Applied(9, 1, 77))
+    assert story.lamps()["same sn same state"]["checked"] == 2
+
+
+def test_a_group_of_another_epoch_may_take_an_uncommitted_sn() -> None:
+    story = Story()
+    story.serve("mds1", 1, 1)
+    story.durable("mds1", 2, 1)
+    story.durable("mds2", 1)
+    story.serve("mds2", 2, 2)
+    story.tell("mds1", Cut(1, "epoch 2 wrote another group 2"))
+    story.tell("mds1", Durable(2, 2, 1, 2002, 0, 10))
+    assert story.red() == {}
