@@ -16,9 +16,9 @@ def difference(expected: Expected, error: str, result: list[Any]) -> str:
     """Empty when the answer is right, else what should have been seen. Learns inode numbers that it did not know."""
     if error in STATELESS:
         return ""
-    if expected.error or error:
-        return "" if expected.error == error else (expected.error or "success")
-    value = expected.value
+    wanted, value = expected
+    if wanted or error:
+        return "" if wanted == error else (wanted or "success")
     if value is None:
         return ""
     length, compare = _COMPARE.get(result[0] if result else "", (0, _made))

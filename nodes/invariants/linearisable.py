@@ -86,24 +86,25 @@ class Linearisable(Check):
                 self._on_look(stamped, event)
             return
         if not event.error and event.tries == 1:
-            self._real_time.returned(
-                event.returned_ns,
-                position_of(event.sn, event.place),
-                place_in_trace(stamped),
-            )
+            self._real_time.returned(event.returned_ns, position_of(event.sn, event.place), stamped)
         if key in self._early:
             self._compare(stamped, event, *self._early.pop(key))
         else:
             self._learn(key, stamped)
 
     def _learn(self, key: Key, stamped: Stamped) -> None:
+        group = self._groups.get(self._next_sn)
+        if group is not None and group[1][self._place] == key:
+            self._place += 1
+            self._run(key, stamped, position_of(self._next_sn, self._place))
+            if self._known or self._place == len(group[1]):
+                self._advance()
+            return
         if key in self._early or self._is_past(key):
             return
         self._known[key] = stamped
         if len(self._known) > WAITING_MAX:
             self._forget_unknown()
-        if self._groups:
-            self._advance()
 
     def _is_past(self, key: Key) -> bool:
         sn, place = self._journals.where.get(key, (self._next_sn, self._place + 1))
@@ -120,7 +121,7 @@ class Linearisable(Check):
         if not event.sn and not event.epoch:
             return
         position = position_of(event.sn, event.place)
-        self._real_time.returned(event.returned_ns, position, place_in_trace(stamped))
+        self._real_time.returned(event.returned_ns, position, stamped)
         if position <= position_of(self._next_sn, self._place):
             self._look(stamped, event)
             return
@@ -132,8 +133,8 @@ class Linearisable(Check):
     def _look(self, stamped: Stamped, event: Called) -> None:
         position = position_of(event.sn, event.place)
         bound = self._real_time.before(event.invoked_ns)
-        if bound is not None and position < bound.position:
-            self._stale(stamped, event, position, bound.position, bound.evidence)
+        if position < bound:
+            self._stale(stamped, event, position, bound)
             return
         if position < self._horizon:
             return
@@ -176,8 +177,8 @@ class Linearisable(Check):
     def _run(self, key: Key, stamped: Stamped, position: int) -> None:
         event: Any = stamped.event
         bound = self._real_time.before(event.invoked_ns)
-        if bound is not None and position <= bound.position:
-            self._stale(stamped, event, position, bound.position, bound.evidence)
+        if position <= bound:
+            self._stale(stamped, event, position, bound)
         expected = self._model.run(as_travelled(event.operation), position)
         if type(event) is not Called:
             self._early[key] = (expected, position)
@@ -203,7 +204,7 @@ class Linearisable(Check):
         if event.error == UNKNOWN:
             return
         if event.tries > 1 and not event.error and tag_of(event.operation) in WRITES:
-            self._real_time.returned(event.returned_ns, position, place_in_trace(stamped))
+            self._real_time.returned(event.returned_ns, position, stamped)
         wanted = difference(expected, event.error, as_travelled(event.result))
         if not wanted:
             self.checked += 1
@@ -221,19 +222,12 @@ class Linearisable(Check):
         commit = self._journals.commits.get(sn_of(position))
         return [] if commit is None else [commit.evidence]
 
-    def _stale(
-        self,
-        stamped: Stamped,
-        event: Called | Invoked,
-        position: int,
-        bound: int,
-        evidence: tuple[str, int],
-    ) -> None:
+    def _stale(self, stamped: Stamped, event: Called | Invoked, position: int, bound: int) -> None:
         server = f" by {event.server}" if isinstance(event, Called) else ""
         self.fail(
             f"call {event.number} of {event.client}, {shown(event.operation)}, was answered{server} from "
             f"{shown_position(position)}, though {shown_position(bound)} had been answered before it was invoked",
-            evidence,
+            place_in_trace(self._real_time.witness(event.invoked_ns)),
             place_in_trace(stamped),
         )
 

@@ -6,7 +6,7 @@ It shares no code with `nodes.metadata`, which it checks. Paths that no server t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodes.invariants.versions import Node, Past, Version, value_at
 
@@ -19,11 +19,8 @@ class Wrong(Exception):
     """The POSIX name of what the file system must answer."""
 
 
-class Expected(NamedTuple):
-    """What an operation must be answered; `value` depends on the operation."""
-
-    error: str = ""
-    value: Any = None
+Expected = tuple[str, Any]
+"""The error, empty for success, and what it must be answered, which depends on the operation."""
 
 
 class Model:
@@ -56,26 +53,24 @@ class Model:
 
     def _expected(self, operation: list[Any], position: int, change: bool) -> Expected:
         try:
-            return Expected("", self._steps[operation[0]](operation, position, change))
+            return "", self._steps[operation[0]](operation, position, change)
         except Wrong as wrong:
-            return Expected(str(wrong))
+            return str(wrong), None
 
     # --- paths -----------------------------------------------------------------------------------------------------
 
     def _find(self, path: str, position: int) -> Node:
         node = self.root
-        if path != "/":
-            for name in path[1:].split("/"):
-                node = self._child(node, name, position)
+        for name in path[1:].split("/") if path != "/" else ():
+            if node.names is None:
+                raise Wrong("ENOTDIR")
+            version = node.names.get(name)
+            while version is not None and version.position > position:
+                version = version.before
+            if version is None or version.value is None:
+                raise Wrong("ENOENT")
+            node = version.value
         return node
-
-    def _child(self, node: Node, name: str, position: int) -> Node:
-        if node.names is None:
-            raise Wrong("ENOTDIR")
-        child = value_at(node.names.get(name), position)
-        if child is None:
-            raise Wrong("ENOENT")
-        return child  # type: ignore[no-any-return]
 
     def _place(self, path: str, position: int) -> tuple[dict[str, Version], str, Node | None]:
         """Where a name is or would be."""

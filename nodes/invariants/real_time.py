@@ -3,52 +3,59 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import NamedTuple
+
+from nodes.trace.events import Stamped
 
 KEPT = 65_536
 
 
-class Step(NamedTuple):
-    """From `returned_ns` on, every new call must come after `position`."""
-
-    returned_ns: int
-    position: int
-    evidence: tuple[str, int]
-
-
 class RealTime:
-    """The largest position among the calls that had returned, by time: a staircase."""
+    """The largest position among the calls that had returned, by time: a staircase.
+
+    From `times[i]` on, every new call must come after `positions[i]`, which `calls[i]` was answered at.
+    """
 
     def __init__(self) -> None:
         self._times: list[int] = []
-        self._steps: list[Step] = []
+        self._positions: list[int] = []
+        self._calls: list[Stamped] = []
 
-    def returned(self, returned_ns: int, position: int, evidence: tuple[str, int]) -> None:
+    def returned(self, returned_ns: int, position: int, call: Stamped) -> None:
         """Mostly comes in the order of time; what comes late is put in its place."""
-        steps = self._steps
-        if not steps or (returned_ns > steps[-1].returned_ns and position > steps[-1].position):
-            self._times.append(returned_ns)
-            steps.append(Step(returned_ns, position, evidence))
-            if len(steps) > 2 * KEPT:
-                del steps[:KEPT], self._times[:KEPT]
-            return
-        if returned_ns <= steps[-1].returned_ns:
-            self._insert(Step(returned_ns, position, evidence))
+        times, positions = self._times, self._positions
+        last = len(times) - 1
+        if last < 0 or (returned_ns > times[last] and position > positions[last]):
+            times.append(returned_ns)
+            positions.append(position)
+            self._calls.append(call)
+            if last > 2 * KEPT:
+                del times[:KEPT], positions[:KEPT], self._calls[:KEPT]
+        elif returned_ns == times[last]:
+            if position > positions[last]:
+                positions[last], self._calls[last] = position, call
+        elif returned_ns < times[last]:
+            self._insert(returned_ns, position, call)
 
-    def _insert(self, step: Step) -> None:
-        index = bisect_left(self._times, step.returned_ns)
-        if index and self._steps[index - 1].position >= step.position:
+    def _insert(self, returned_ns: int, position: int, call: Stamped) -> None:
+        times, positions = self._times, self._positions
+        begin = bisect_left(times, returned_ns)
+        if begin and positions[begin - 1] >= position:
             return
-        end = index
-        while end < len(self._steps) and self._steps[end].position <= step.position:
+        end = begin
+        while end < len(times) and positions[end] <= position:
             end += 1
-        if end < len(self._steps) and self._times[end] == step.returned_ns:
+        if end < len(times) and times[end] == returned_ns:
             return
-        self._steps[index:end] = [step]
-        self._times[index:end] = [step.returned_ns]
+        times[begin:end], positions[begin:end], self._calls[begin:end] = [returned_ns], [position], [call]
 
-    def before(self, invoked_ns: int) -> Step | None:
-        """The furthest call that had returned before this moment."""
+    def before(self, invoked_ns: int) -> int:
+        """The largest position that had been answered before this moment; -1 when none is known."""
         times = self._times
-        index = len(times) if times and times[-1] < invoked_ns else bisect_left(times, invoked_ns)
-        return self._steps[index - 1] if index else None
+        if times and times[-1] < invoked_ns:
+            return self._positions[-1]
+        index = bisect_left(times, invoked_ns)
+        return self._positions[index - 1] if index else -1
+
+    def witness(self, invoked_ns: int) -> Stamped:
+        """The call that was answered at `before(invoked_ns)`."""
+        return self._calls[bisect_left(self._times, invoked_ns) - 1]
