@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import type { Link } from "../../api/types";
+import { along, type Box, inside, layout, type Scene } from "./layout";
+import { adriftOf, stateOf } from "./rules";
+
+function scene(servers: number, adrift: string[] = []): Scene {
+  const names = Array.from({ length: servers }, (_, index) => `mds${index + 1}`);
+  return { groups: [{ name: "g1", servers: names }], clients: ["client1"], adrift: new Set(adrift) };
+}
+
+function overlap(a: Box, b: Box): boolean {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+describe("layout", () => {
+  for (const [width, rem] of [
+    [1232, 16],
+    [3700, 28],
+    [368, 15],
+    [720, 15],
+  ] as const) {
+    for (const servers of [1, 2, 4, 7, 16]) {
+      it(`keeps ${servers} cards apart and inside ${width} pixels`, () => {
+        const { cards, coordination, clients } = layout(scene(servers), width, rem);
+        const boxes = [...Object.values(cards), coordination, ...Object.values(clients)];
+        boxes.forEach((box, index) => {
+          expect(box.x).toBeGreaterThanOrEqual(0);
+          expect(box.x + box.width).toBeLessThanOrEqual(width + 0.01);
+          for (const other of boxes.slice(0, index)) expect(overlap(box, other)).toBe(false);
+        });
+      });
+    }
+  }
+
+  it("joins every pair once, and begins and ends at their boxes", () => {
+    const { links, cards } = layout(scene(4), 1232, 16);
+    expect(links).toHaveLength(6 + 4 + 4);
+    const pair = links.find(({ a, b }) => a === "mds1" && b === "mds4");
+    expect(pair && inside(pair.curve[0], cards.mds1 as Box)).toBe(true);
+    expect(pair && inside(along(pair.curve, 1), cards.mds4 as Box)).toBe(true);
+  });
+
+  it("puts servers that reach nobody on the island", () => {
+    const { cards, island, links } = layout(scene(4, ["mds2"]), 1232, 16);
+    expect(inside(cards.mds2 as Box, island)).toBe(true);
+    expect(links.some(({ a, b }) => a === "mds2" || b === "mds2")).toBe(false);
+  });
+});
+
+describe("rules", () => {
+  const servers = ["mds1", "mds2", "mds3"];
+  const cut = (a: string, b: string, direction: Link["direction"] = "both"): Link => ({
+    a,
+    b,
+    direction,
+    rule: "cut",
+  });
+
+  it("knows who is cut off from everybody", () => {
+    expect(adriftOf([], servers, ["client1"])).toEqual(new Set());
+    expect(adriftOf([cut("mds1", "*")], servers, ["client1"])).toEqual(new Set(["mds1"]));
+    expect(adriftOf([cut("mds1", "*", "to")], servers, ["client1"])).toEqual(new Set());
+    expect(adriftOf([cut("mds1", "mds2")], servers, ["client1"])).toEqual(new Set());
+  });
+
+  it("finds an island of two", () => {
+    const others = ["mds3", "client1", "coordination"];
+    const links = ["mds1", "mds2"].flatMap((a) => others.map((b) => cut(a, b)));
+    expect(adriftOf(links, servers, ["client1"])).toEqual(new Set(["mds1", "mds2"]));
+  });
+
+  it("turns a rule to the side from which it is looked at", () => {
+    expect(stateOf([cut("mds2", "mds1", "to")], "mds1", "mds2").direction).toBe("from");
+    expect(stateOf([cut("mds1", "mds2", "to"), cut("mds1", "mds2", "from")], "mds1", "mds2").direction).toBe(
+      "both",
+    );
+    expect(stateOf([{ ...cut("mds1", "mds2"), rule: "100 ms slower" }], "mds2", "mds1")).toMatchObject({
+      kind: "harmed",
+      words: "100 ms slower",
+    });
+  });
+});

@@ -1,0 +1,253 @@
+/** Where everything of the topology stands: pure geometry in pixels, from names and the size of the place. */
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+export interface Box extends Point {
+  width: number;
+  height: number;
+}
+
+/** A cubic curve from one end of a link to the other. */
+export type Curve = readonly [Point, Point, Point, Point];
+
+export interface LinkShape {
+  a: string;
+  b: string;
+  curve: Curve;
+}
+
+export interface Scene {
+  groups: { name: string; servers: string[] }[];
+  clients: string[];
+  /** Servers that reach nobody: they stand on the island. */
+  adrift: ReadonlySet<string>;
+}
+
+export interface Geometry {
+  height: number;
+  narrow: boolean;
+  compact: boolean;
+  coordination: Box;
+  clients: Record<string, Box>;
+  lanes: { name: string; box: Box }[];
+  island: Box;
+  cards: Record<string, Box>;
+  links: LinkShape[];
+}
+
+export const COORDINATION = "coordination";
+
+const NARROW_REM = 46;
+const CARD = { least: 9.2, most: 17, height: 11.4 };
+const SMALL_CARD = { least: 6.6, most: 9.2, height: 8.4 };
+
+interface Frame {
+  rem: number;
+  width: number;
+  narrow: boolean;
+  laneLeft: number;
+  laneWidth: number;
+  islandWidth: number;
+  laneTop: number;
+}
+
+export function layout(scene: Scene, width: number, rem: number): Geometry {
+  const frame = frameOf(width, rem);
+  const { narrow, laneLeft, laneWidth } = frame;
+  const sizes = cardSizes(scene, laneWidth, rem);
+  const geometry: Geometry = {
+    height: 0,
+    narrow,
+    compact: sizes.compact,
+    coordination: coordinationBox(frame),
+    clients: {},
+    lanes: [],
+    island: { x: 0, y: 0, width: 0, height: 0 },
+    cards: {},
+    links: [],
+  };
+  let top = frame.laneTop;
+  for (const { name, servers } of scene.groups) {
+    const height = placeLane(geometry, frame, sizes, top, servers);
+    geometry.lanes.push({ name, box: { x: laneLeft, y: top, width: laneWidth, height } });
+    top += height + rem;
+  }
+  placeIsland(geometry, frame, sizes, scene, top - rem);
+  placeClients(geometry, frame, scene.clients);
+  geometry.links = allLinks(geometry, scene, rem);
+  const lowest = Math.max(top - rem, geometry.island.y + geometry.island.height);
+  geometry.height = lowest + 0.5 * rem;
+  return geometry;
+}
+
+function frameOf(width: number, rem: number): Frame {
+  const narrow = width < NARROW_REM * rem;
+  const clientWidth = narrow ? 0 : 9.5 * rem;
+  const islandWidth = narrow ? 0 : 11.5 * rem;
+  const laneWidth = width - clientWidth - islandWidth - (narrow ? 0 : 3 * rem);
+  const laneLeft = clientWidth + (narrow ? 0 : 2 * rem);
+  return { rem, width, narrow, laneLeft, laneWidth, islandWidth, laneTop: (narrow ? 7.6 : 7) * rem };
+}
+
+interface Sizes {
+  compact: boolean;
+  perRow: number;
+  card: { width: number; height: number };
+  gap: number;
+}
+
+function cardSizes(scene: Scene, laneWidth: number, rem: number): Sizes {
+  const most = Math.max(1, ...scene.groups.map(({ servers }) => servers.length));
+  const gap = 1.25 * rem;
+  const inside = laneWidth - 2.5 * rem;
+  const fits = (least: number) => Math.max(1, Math.floor((inside + gap) / (least * rem + gap)));
+  const compact = fits(CARD.least) < Math.min(most, 4) || most > 2 * fits(CARD.least);
+  const kind = compact ? SMALL_CARD : CARD;
+  const perRow = Math.min(most, fits(kind.least));
+  const width = Math.min(kind.most * rem, (inside - gap * (perRow - 1)) / perRow);
+  return { compact, perRow, gap, card: { width, height: kind.height * rem } };
+}
+
+function coordinationBox({ narrow, laneLeft, laneWidth, width, rem }: Frame): Box {
+  const boxWidth = (narrow ? 10.5 : 15) * rem;
+  const x = narrow ? width - boxWidth : laneLeft + (laneWidth - boxWidth) / 2;
+  return { x, y: 0.25 * rem, width: boxWidth, height: 3.4 * rem };
+}
+
+/** Places the cards of a group, row by row; returns the lane's height. */
+function placeLane(geometry: Geometry, frame: Frame, sizes: Sizes, top: number, servers: string[]): number {
+  const { rem, laneLeft, laneWidth } = frame;
+  const { card, gap, perRow } = sizes;
+  const rows = Math.max(1, Math.ceil(servers.length / perRow));
+  const arcs =
+    (Math.min(servers.length, perRow) > 1 ? 1.6 + 1.05 * Math.min(perRow, servers.length) : 1) * rem;
+  const pitch = card.height + (rows > 1 ? 2.6 * rem : 0);
+  servers.forEach((name, index) => {
+    const row = Math.floor(index / perRow);
+    const inRow = Math.min(perRow, servers.length - row * perRow);
+    const rowWidth = inRow * card.width + (inRow - 1) * gap;
+    const x = laneLeft + (laneWidth - rowWidth) / 2 + (index % perRow) * (card.width + gap);
+    geometry.cards[name] = { x, y: top + 2.4 * rem + row * pitch, ...card };
+  });
+  return 2.4 * rem + (rows - 1) * pitch + card.height + arcs;
+}
+
+function placeIsland(geometry: Geometry, frame: Frame, sizes: Sizes, scene: Scene, bottom: number): void {
+  const { rem, narrow, width, laneTop, islandWidth } = frame;
+  const adrift = scene.groups.flatMap(({ servers }) => servers).filter((name) => scene.adrift.has(name));
+  const { card } = sizes;
+  if (narrow) {
+    const height = adrift.length > 0 ? card.height + 3 * rem : 4.5 * rem;
+    geometry.island = { x: 0, y: bottom + rem, width, height };
+    const step = Math.min(
+      card.width + 0.5 * rem,
+      (width - card.width - rem) / Math.max(1, adrift.length - 1),
+    );
+    adrift.forEach((name, index) => {
+      geometry.cards[name] = { ...card, x: 0.5 * rem + index * step, y: bottom + 3.4 * rem };
+    });
+    return;
+  }
+  geometry.island = { x: width - islandWidth, y: laneTop, width: islandWidth, height: bottom - laneTop };
+  const own = { width: Math.min(card.width, islandWidth - 1.5 * rem), height: card.height };
+  const room = bottom - laneTop - 3.4 * rem - card.height;
+  const step = Math.min(card.height + 0.75 * rem, Math.max(0, room) / Math.max(1, adrift.length - 1));
+  adrift.forEach((name, index) => {
+    const x = width - islandWidth + (islandWidth - own.width) / 2;
+    geometry.cards[name] = { ...own, x, y: laneTop + 2.9 * rem + index * step };
+  });
+}
+
+function placeClients(geometry: Geometry, { rem, narrow, laneTop }: Frame, clients: string[]): void {
+  clients.forEach((name, index) => {
+    geometry.clients[name] = narrow
+      ? { x: index * 9.5 * rem, y: 0.25 * rem, width: 9 * rem, height: 5.4 * rem }
+      : { x: 0, y: laneTop + 2.4 * rem + index * 7 * rem, width: 9.5 * rem, height: 6.2 * rem };
+  });
+}
+
+function allLinks(geometry: Geometry, scene: Scene, rem: number): LinkShape[] {
+  const links: LinkShape[] = [];
+  for (const { servers } of scene.groups) {
+    const ashore = servers.filter((name) => !scene.adrift.has(name));
+    ashore.forEach((b, to) => {
+      links.push({ a: b, b: COORDINATION, curve: toCoordination(geometry, b, rem) });
+      for (const client of scene.clients)
+        links.push({ a: client, b, curve: fromClient(geometry, client, b, rem) });
+      ashore.slice(0, to).forEach((a, from) => {
+        links.push({ a, b, curve: between(geometry, a, b, to - from, servers.length, rem) });
+      });
+    });
+  }
+  return links;
+}
+
+function boxOf(geometry: Geometry, name: string): Box {
+  return geometry.cards[name] ?? geometry.clients[name] ?? geometry.coordination;
+}
+
+function toCoordination(geometry: Geometry, server: string, rem: number): Curve {
+  const [card, top] = [boxOf(geometry, server), geometry.coordination];
+  const start = { x: card.x + card.width * 0.5, y: card.y };
+  const lean = (start.x - (top.x + top.width / 2)) / Math.max(1, geometry.coordination.x);
+  const end = {
+    x: top.x + top.width * Math.min(0.95, Math.max(0.05, 0.5 + 0.5 * lean)),
+    y: top.y + top.height,
+  };
+  const bend = Math.max(rem, (start.y - end.y) * 0.5);
+  return [start, { x: start.x, y: start.y - bend }, { x: end.x, y: end.y + bend }, end];
+}
+
+function fromClient(geometry: Geometry, client: string, server: string, rem: number): Curve {
+  const [from, card] = [boxOf(geometry, client), boxOf(geometry, server)];
+  const end = { x: card.x + card.width * 0.22, y: card.y };
+  if (geometry.narrow) {
+    const start = { x: from.x + from.width / 2, y: from.y + from.height };
+    return [start, { x: start.x, y: start.y + rem }, { x: end.x, y: end.y - 1.5 * rem }, end];
+  }
+  const start = { x: from.x + from.width, y: from.y + from.height * 0.3 };
+  const reach = Math.max(rem, (end.x - start.x) * 0.35);
+  return [start, { x: start.x + reach, y: card.y - 2.6 * rem }, { x: end.x, y: card.y - 2.2 * rem }, end];
+}
+
+/** Servers of one row are joined by nested arcs beneath it; those of two rows from bottom to top. */
+function between(geometry: Geometry, a: string, b: string, apart: number, of: number, rem: number): Curve {
+  const [left, right] = [boxOf(geometry, a), boxOf(geometry, b)];
+  if (Math.abs(left.y - right.y) > 1) {
+    const start = { x: left.x + left.width * 0.6, y: left.y + left.height };
+    const end = { x: right.x + right.width * 0.4, y: right.y };
+    return [start, { x: start.x, y: start.y + 1.5 * rem }, { x: end.x, y: end.y - 1.5 * rem }, end];
+  }
+  const share = 0.34 * (1 - (apart - 1) / Math.max(1, of - 1));
+  const y = left.y + left.height;
+  const start = { x: left.x + left.width * (0.5 + share), y };
+  const end = { x: right.x + right.width * (0.5 - share), y };
+  const depth = y + (1.2 + 1.35 * apart) * rem;
+  const reach = Math.min(2.5 * rem, (end.x - start.x) * 0.25);
+  return [start, { x: start.x + reach, y: depth }, { x: end.x - reach, y: depth }, end];
+}
+
+/** The point at share `t` (0 to 1) of a curve. */
+export function along([p0, p1, p2, p3]: Curve, t: number): Point {
+  const u = 1 - t;
+  const [w0, w1, w2, w3] = [u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t];
+  return {
+    x: w0 * p0.x + w1 * p1.x + w2 * p2.x + w3 * p3.x,
+    y: w0 * p0.y + w1 * p1.y + w2 * p2.y + w3 * p3.y,
+  };
+}
+
+export function svgPath([p0, p1, p2, p3]: Curve): string {
+  return `M${p0.x},${p0.y}C${p1.x},${p1.y} ${p2.x},${p2.y} ${p3.x},${p3.y}`;
+}
+
+export function inside({ x, y }: Point, box: Box): boolean {
+  return x >= box.x && x <= box.x + box.width && y >= box.y && y <= box.y + box.height;
+}
+
+export function centre(box: Box): Point {
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
