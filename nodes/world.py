@@ -45,7 +45,8 @@ class Network(Protocol):
 
 
 class AppendFile(Protocol):
-    size: int
+    @property
+    def size(self) -> int: ...
 
     def append(self, octets: bytes) -> None:
         """Hands the octets to the operating system; they survive a crash, not a power loss. Raises OSError."""
@@ -179,15 +180,30 @@ class Trace(Protocol):
 
 
 class World(Protocol):
-    name: str
-    clock: Clock
-    rng: random.Random
-    network: Network
-    disk: Disk
-    coordination: Coordination
-    trace: Trace
-    scope: Scope
-    """Closed when the server stops; everything else is inside."""
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def rng(self) -> random.Random: ...
+
+    @property
+    def network(self) -> Network: ...
+
+    @property
+    def disk(self) -> Disk: ...
+
+    @property
+    def coordination(self) -> Coordination: ...
+
+    @property
+    def trace(self) -> Trace: ...
+
+    @property
+    def scope(self) -> Scope:
+        """Closed when the server stops; everything else is inside."""
 
     def when_idle(self, step: Callable[[], None]) -> None:
         """Runs `step` once after all that is ready on this server now."""

@@ -19,8 +19,8 @@ from nodes.trace.events import (
     Stamped,
 )
 
-KEPT = 50_000
-CALLS_KEPT = 200_000
+KEPT = 20_000
+CALLS_KEPT = 100_000
 V = TypeVar("V")
 
 

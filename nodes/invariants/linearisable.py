@@ -18,7 +18,7 @@ from nodes.invariants.real_time import RealTime
 from nodes.invariants.versions import position_of, shown_position, sn_of
 from nodes.trace.events import Called, Committed, Invoked, Stamped
 
-PAST_NS = 15 * SECOND
+PAST_NS = 5 * SECOND
 """How late a read may be told of and still be compared with what it saw."""
 PATIENCE_WITH_CALLS_NS = 90 * SECOND
 """How long a committed operation may wait for its client to tell what it was."""
@@ -82,6 +82,7 @@ class Linearisable(Check):
         key = (event.client, event.number)
         if event.error and event.error != UNKNOWN:
             self._known.pop(key, None)
+            self._early.pop(key, None)
             if event.error not in STATELESS:
                 self._on_look(stamped, event)
             return

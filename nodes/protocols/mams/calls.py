@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+
 from nodes.protocols.mams.messages import FetchGroups, FetchImage, Groups, ImagePacket
 from nodes.world import World
 

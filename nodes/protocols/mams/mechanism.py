@@ -10,10 +10,13 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.protocols.mams import messages as m
 from nodes.protocols.mams.active import Active
 from nodes.protocols.mams.election import Election
+from nodes.protocols.mams.log import decode_group
 from nodes.protocols.mams.reading import read_from_pool
 from nodes.protocols.mams.replica import Replica, open_replica
 from nodes.protocols.mams.view import ACTIVE, JUNIOR, Place, Watch
@@ -54,6 +57,16 @@ class Mams:
         world.scope.spawn(self._replica.pool.run(), "pool node")
         world.coordination.on_state(self.on_state)
         self.on_state(world.coordination.state)
+        answer = getattr(world, "answer", None)
+        if answer is not None:
+            answer("group", self._tell_group)
+
+    def _tell_group(self, question: dict[str, Any]) -> dict[str, Any]:
+        """A journal group as it lies on this server's disk, for whoever looks into its journal."""
+        sn = int(question["sn"])
+        for octets in self._replica.log.octets(sn, sn):
+            return {"group": msgspec.to_builtins(decode_group(octets))}
+        return {"group": None}
 
     # --- messages -------------------------------------------------------------------------------------------------
 

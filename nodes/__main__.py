@@ -1,0 +1,49 @@
+"""`python -m nodes server|workload --config FILE.json`: one process of a cluster."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from nodes.real.process import CannotStart, ProcessFile, run_server, run_workload
+
+WRONG_INPUT_EXIT = 2
+ROLES: dict[str, Callable[[ProcessFile], Coroutine[Any, Any, int]]] = {
+    "server": run_server,
+    "workload": run_workload,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m nodes", description="One process of a cluster.")
+    parser.add_argument("role", choices=sorted(ROLES))
+    parser.add_argument("--config", type=Path, required=True)
+    arguments = parser.parse_args()
+    try:
+        file = msgspec.json.decode(arguments.config.read_bytes(), type=ProcessFile)
+        if file.role != arguments.role:
+            raise CannotStart(f"{arguments.config} is of a {file.role}, not of a {arguments.role}")
+        return run(ROLES[arguments.role](file))
+    except (CannotStart, OSError) as error:
+        print(error, file=sys.stderr)
+    except msgspec.DecodeError as error:
+        print(f"{arguments.config}: {error}", file=sys.stderr)
+    return WRONG_INPUT_EXIT
+
+
+def run(process: Coroutine[Any, Any, int]) -> int:
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run(process)
+    return uvloop.run(process)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""A server's directory. The one sync of a turn blocks the loop: it takes less time than a thread's wake-up.
+
+`slow_ns` and `fails` are the faults of a disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+from pathlib import Path
+
+from nodes.real.turn import Turn
+
+fdatasync = getattr(os, "fdatasync", os.fsync)
+SECOND = 1_000_000_000
+
+
+class RealFile:
+    def __init__(self, disk: RealDisk, path: Path):
+        self._disk = disk
+        self._path = path
+        fresh = not path.exists()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        if fresh:
+            sync_directory(path.parent)
+        self.size = os.fstat(self._fd).st_size
+
+    def append(self, octets: bytes) -> None:
+        self._disk.check(self._path)
+        view = memoryview(octets)
+        while view:
+            written = os.write(self._fd, view)
+            self.size += written
+            view = view[written:]
+
+    async def sync(self) -> None:
+        await self._disk.before_sync(self._path)
+        fdatasync(self._fd)
+
+    async def truncate(self, size: int) -> None:
+        os.ftruncate(self._fd, size)
+        self.size = size
+        await self.sync()
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+class RealDisk:
+    """Paths are relative to `root`."""
+
+    def __init__(self, root: Path, turn: Turn):
+        self.root = root
+        self.slow_ns = 0
+        self.fails = False
+        self._turn = turn
+
+    def check(self, path: Path) -> None:
+        """Raises OSError while the disk fails."""
+        if self.fails:
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+
+    async def before_sync(self, path: Path) -> None:
+        """Lets the turn's messages leave first: the peers' disks work while ours does."""
+        await self._turn.over()
+        if self.slow_ns:
+            await asyncio.sleep(self.slow_ns / SECOND)
+        self.check(path)
+
+    def names(self, directory: str) -> list[str]:
+        try:
+            return sorted(entry.name for entry in os.scandir(self.root / directory) if entry.is_file())
+        except FileNotFoundError:
+            return []
+
+    def read(self, path: str, offset: int = 0, length: int | None = None) -> bytes:
+        self.check(self.root / path)
+        with (self.root / path).open("rb") as file:
+            file.seek(offset)
+            return file.read() if length is None else file.read(length)
+
+    def size(self, path: str) -> int:
+        return (self.root / path).stat().st_size
+
+    def open_append(self, path: str) -> RealFile:
+        self.check(self.root / path)
+        return RealFile(self, self.root / path)
+
+    async def replace(self, path: str, octets: bytes) -> None:
+        whole = self.root / path
+        await self.before_sync(whole)
+        whole.parent.mkdir(parents=True, exist_ok=True)
+        fresh = whole.with_name(whole.name + ".new")
+        with fresh.open("wb") as file:
+            file.write(octets)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(whole)
+        sync_directory(whole.parent)
+
+    def remove(self, path: str) -> None:
+        (self.root / path).unlink()
+
+
+def sync_directory(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

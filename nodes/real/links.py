@@ -1,0 +1,66 @@
+"""Link rules of one process: what its transport does to messages, by peer and direction."""
+
+from __future__ import annotations
+
+import random
+
+import msgspec
+
+EVERYBODY = "*"
+MILLISECOND = 1_000_000
+
+
+class Rule(msgspec.Struct, forbid_unknown_fields=True):
+    """`to` is the way from this process to the peer."""
+
+    peer: str
+    direction: str
+    drop: bool = False
+    delay_ms: float = 0
+    loss: float = 0.0
+
+
+class Way:
+    """What happens on one way of one link."""
+
+    __slots__ = ("delay_ns", "drop", "loss")
+
+    def __init__(self) -> None:
+        self.drop = False
+        self.delay_ns = 0
+        self.loss = 0.0
+
+    def add(self, rule: Rule) -> None:
+        self.drop = self.drop or rule.drop
+        self.delay_ns += int(rule.delay_ms * MILLISECOND)
+        self.loss = 1 - (1 - self.loss) * (1 - rule.loss)
+
+    def loses(self, rng: random.Random) -> bool:
+        return self.drop or (self.loss > 0 and rng.random() < self.loss)
+
+
+class LinkRules:
+    """All rules in force; replaced as a whole."""
+
+    def __init__(self) -> None:
+        self._rules: list[Rule] = []
+        self._ways: dict[tuple[str, str], Way | None] = {}
+
+    def replace(self, rules: list[Rule]) -> None:
+        self._rules = rules
+        self._ways.clear()
+
+    def way(self, peer: str, direction: str) -> Way | None:
+        """None when the way is whole."""
+        key = (peer, direction)
+        if key not in self._ways:
+            self._ways[key] = self._made(peer, direction)
+        return self._ways[key]
+
+    def _made(self, peer: str, direction: str) -> Way | None:
+        way = None
+        for rule in self._rules:
+            if rule.peer in (peer, EVERYBODY) and rule.direction in (direction, "both"):
+                way = way or Way()
+                way.add(rule)
+        return way

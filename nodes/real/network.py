@@ -1,0 +1,228 @@
+"""Messages between processes over TCP: one frame a turn for each peer, one connection dialled to each peer that is sent to.
+
+Who has no address (a client) is answered on the connection it dialled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import deque
+from collections.abc import Callable
+
+from nodes.real.connection import Connection, Identity
+from nodes.real.links import LinkRules, Way
+from nodes.real.ring import MessageRing
+from nodes.real.turn import Turn
+from nodes.wire.codec import Codec
+from nodes.wire.framing import frame
+from nodes.wire.messages import Message
+
+WAITING_MAX = 4096
+"""Messages kept for a peer that is being dialled; older ones are dropped first."""
+DIAL_AGAIN_S = (0.02, 0.5)
+SECOND = 1_000_000_000
+
+
+class Peer:
+    """What is known of another process."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.address = ""
+        self.dialled: Connection | None = None
+        self.accepted: Connection | None = None
+        self.dialling = False
+        self.failures = 0
+        self.waiting: deque[Message] = deque(maxlen=WAITING_MAX)
+        self.late_until_s = 0.0
+
+    @property
+    def connection(self) -> Connection | None:
+        return self.dialled if self.address else self.accepted
+
+
+class RealNetwork:
+    """`Network` of nodes/world.py."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        codec: Codec,
+        turn: Turn,
+        rng: random.Random,
+        warn: Callable[[str], None],
+        ring: MessageRing,
+    ):
+        self.name = identity.name
+        self.address = ""
+        self.rules = LinkRules()
+        self._identity = identity
+        self._codec = codec
+        self._rng = rng
+        self._warn = warn
+        self._ring = ring
+        self._turn = turn
+        self._peers: dict[str, Peer] = {}
+        self._outbox: dict[str, list[Message]] = {}
+        self._step: Callable[[str, Message], None] = lambda peer, message: None
+        self._server: asyncio.Server | None = None
+        self._loop = asyncio.get_running_loop()
+        self.closed = False
+        turn.at_end(self.flush)
+
+    # --- life ------------------------------------------------------------------------------------------------------
+
+    async def listen(self, address: str) -> None:
+        """Raises OSError when the port is taken."""
+        host, _, port = address.rpartition(":")
+        self._server = await self._loop.create_server(self._accepting, host, int(port), backlog=128)
+        self.address = f"{host}:{self._server.sockets[0].getsockname()[1]}"
+
+    def _accepting(self) -> Connection:
+        return Connection(self._identity, "", self._on_open, self._on_payload, self._on_closed, self._warn)
+
+    def close(self) -> None:
+        self.closed = True
+        if self._server is not None:
+            self._server.close()
+        for peer in self._peers.values():
+            for connection in (peer.dialled, peer.accepted):
+                if connection is not None:
+                    connection.close()
+
+    # --- Network ---------------------------------------------------------------------------------------------------
+
+    def send(self, to: str, message: Message) -> None:
+        outbox = self._outbox
+        if not outbox:
+            self._turn.wanted()
+        messages = outbox.get(to)
+        if messages is None:
+            outbox[to] = [message]
+        else:
+            messages.append(message)
+
+    def receive(self, step: Callable[[str, Message], None]) -> None:
+        self._step = step
+
+    def know(self, peer: str, address: str) -> None:
+        known = self._peer(peer)
+        if address and address != known.address:
+            known.address = address
+            known.failures = 0
+            if known.dialled is not None:
+                known.dialled.close()
+
+    # --- sending ---------------------------------------------------------------------------------------------------
+
+    def flush(self) -> None:
+        """The end of a turn: one frame for each peer."""
+        outbox, self._outbox = self._outbox, {}
+        for to, messages in outbox.items():
+            way = self.rules.way(to, "to")
+            if way is None:
+                self._hand_over(self._peer(to), messages)
+            else:
+                self._through_rule(self._peer(to), way, messages)
+
+    def _through_rule(self, peer: Peer, way: Way, messages: list[Message]) -> None:
+        left = [message for message in messages if not way.loses(self._rng)]
+        if not left:
+            return
+        now_s = self._loop.time()
+        at_s = max(now_s + way.delay_ns / SECOND, peer.late_until_s)
+        peer.late_until_s = at_s
+        if at_s <= now_s:
+            self._hand_over(peer, left)
+        else:
+            self._loop.call_at(at_s, self._hand_over, peer, left)
+
+    def _hand_over(self, peer: Peer, messages: list[Message]) -> None:
+        connection = peer.connection
+        if peer.address and peer.dialled is None:
+            self._dial(peer)
+        if connection is None:
+            if peer.address:
+                peer.waiting.extend(messages)
+            return
+        payload = self._codec.encode(messages)
+        connection.write(frame(payload))
+        if self._ring.on:
+            self._ring.sent(peer.name, messages, len(payload))
+
+    # --- dialling --------------------------------------------------------------------------------------------------
+
+    def _peer(self, name: str) -> Peer:
+        peer = self._peers.get(name)
+        if peer is None:
+            peer = self._peers[name] = Peer(name)
+        return peer
+
+    def _dial(self, peer: Peer) -> None:
+        if peer.dialling or self.closed:
+            return
+        peer.dialling = True
+        low, high = DIAL_AGAIN_S
+        delay_s = 0.0 if not peer.failures else min(high, low * 2**peer.failures) * (0.5 + self._rng.random())
+        self._loop.call_later(delay_s, lambda: self._loop.create_task(self._dialling(peer)))
+
+    async def _dialling(self, peer: Peer) -> None:
+        host, _, port = peer.address.rpartition(":")
+        try:
+            await asyncio.wait_for(
+                self._loop.create_connection(
+                    lambda: Connection(
+                        self._identity,
+                        peer.name,
+                        self._on_open,
+                        self._on_payload,
+                        self._on_closed,
+                        self._warn,
+                    ),
+                    host,
+                    int(port),
+                ),
+                2.0,
+            )
+        except (OSError, TimeoutError, ValueError):
+            self._dial_failed(peer)
+
+    def _dial_failed(self, peer: Peer) -> None:
+        """The next message to this peer dials again."""
+        peer.dialling = False
+        peer.failures = min(peer.failures + 1, 8)
+        peer.waiting.clear()
+
+    # --- connections -----------------------------------------------------------------------------------------------
+
+    def _on_open(self, connection: Connection) -> None:
+        peer = self._peer(connection.peer)
+        if connection.dialled:
+            peer.dialled, peer.dialling, peer.failures = connection, False, 0
+        else:
+            peer.accepted = connection
+        if peer.waiting:
+            waiting = list(peer.waiting)
+            peer.waiting.clear()
+            self._hand_over(peer, waiting)
+
+    def _on_payload(self, connection: Connection, payload: bytes) -> None:
+        """Raises BadFrame."""
+        name = connection.peer
+        messages = self._codec.decode(payload)
+        way = self.rules.way(name, "from")
+        for message in messages:
+            if way is None or not way.loses(self._rng):
+                self._step(name, message)
+
+    def _on_closed(self, connection: Connection) -> None:
+        peer = self._peers.get(connection.expected or connection.peer)
+        if peer is None:
+            return
+        if peer.dialled is connection:
+            peer.dialled = None
+        elif peer.accepted is connection:
+            peer.accepted = None
+        elif connection.dialled and peer.dialling:
+            self._dial_failed(peer)

@@ -1,0 +1,306 @@
+"""One operating-system process of a cluster: its configuration file, its world, its life and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import gc
+import json
+import os
+import random
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from nodes.config import MILLISECOND, ClientConfig, ServerConfig
+from nodes.errors import Damaged
+from nodes.real.clock import RealClock, monotonic_ns
+from nodes.real.connection import Identity
+from nodes.real.control import Control, Step
+from nodes.real.disk import RealDisk
+from nodes.real.links import Rule
+from nodes.real.network import RealNetwork
+from nodes.real.ring import MessageRing
+from nodes.real.turn import Turn
+from nodes.real.zookeeper import Zookeeper
+from nodes.scope import Scope
+from nodes.trace.events import Event, Started, Stopped, Warned
+from nodes.trace.writer import TraceWriter
+from nodes.wire.codec import Codec
+
+BUG_EXIT = 70
+WARN_EVERY_NS = 1_000 * MILLISECOND
+
+
+class ProcessFile(msgspec.Struct, forbid_unknown_fields=True):
+    """What the file given by `--config` says."""
+
+    role: str
+    config: msgspec.Raw
+    data: str
+    listen: str
+    coordination: str
+    peers: dict[str, str]
+    token_file: str
+    control: str
+
+
+class CannotStart(Exception):
+    """One line for standard error."""
+
+
+class RealWorld:
+    """`World` of nodes/world.py."""
+
+    def __init__(
+        self,
+        name: str,
+        rng: random.Random,
+        clock: RealClock,
+        turn: Turn,
+        network: RealNetwork,
+        disk: RealDisk,
+        coordination: Any,
+        trace: Any,
+        scope: Scope,
+    ):
+        self.name = name
+        self.rng = rng
+        self.clock = clock
+        self.network = network
+        self.disk = disk
+        self.coordination = coordination
+        self.trace = trace
+        self.scope = scope
+        self.control = Control()
+        self._loop = asyncio.get_running_loop()
+
+    def when_idle(self, step: Callable[[], None]) -> None:
+        self._loop.call_soon(step)
+
+    def answer(self, name: str, step: Step) -> None:
+        """Only real worlds have a control socket: `step(question)` answers {"do": name}."""
+        self.control.answer(name, step)
+
+
+class Process:
+    """From the configuration file to the exit code."""
+
+    def __init__(self, file: ProcessFile, name: str, cluster: str):
+        self._file = file
+        self._name = name
+        self._data = Path(file.data)
+        self._ending = asyncio.Event()
+        self._code = 0
+        self._warned_ns = 0
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(self._on_loop_error)
+        self._lock = hold(self._data)
+        self.turn = Turn(loop)
+        self.trace = TraceWriter(self._data / "trace", name, monotonic_ns, self.turn.wanted)
+        self.turn.at_end(self.trace.flush)
+        self.ring = MessageRing(name, monotonic_ns)
+        identity = Identity(cluster, name, Path(file.token_file).read_bytes().strip())
+        rng = random.Random(os.urandom(16))
+        from nodes.mechanisms import MESSAGES
+
+        network = RealNetwork(identity, Codec(MESSAGES), self.turn, rng, self._warn, self.ring)
+        self.world = RealWorld(
+            name, rng, RealClock(loop), self.turn, network, RealDisk(self._data, self.turn), None, self.trace,
+            Scope(name, on_error=self._on_error),
+        )  # fmt: skip
+        for peer, address in file.peers.items():
+            network.know(peer, address)
+
+    # --- errors ----------------------------------------------------------------------------------------------------
+
+    def _warn(self, what: str) -> None:
+        """At most one a second: strangers must not fill the disk."""
+        now = monotonic_ns()
+        if now - self._warned_ns > WARN_EVERY_NS:
+            self._warned_ns = now
+            self.trace.emit(Warned(what))
+
+    def _on_error(self, error: BaseException) -> None:
+        """A disk that fails, or a bug: this server is no use to its group any more."""
+        if self._code:
+            return
+        self._code = BUG_EXIT
+        if not isinstance(error, OSError):
+            traceback.print_exception(error, file=sys.stderr)
+        self._stop(f"{type(error).__name__}: {error}")
+
+    def _on_loop_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if error is not None and not isinstance(error, ConnectionError):
+            self._on_error(error)
+
+    def _stop(self, reason: str) -> None:
+        if not self._ending.is_set():
+            self.trace.emit(Stopped(" ".join(reason.split())))
+            self._ending.set()
+
+    # --- life ------------------------------------------------------------------------------------------------------
+
+    async def run(self, start: Callable[[RealWorld], None], session_timeout_ms: int) -> int:
+        """Returns the exit code. Raises CannotStart."""
+        world, file = self.world, self._file
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stop, "asked to")
+        self._answer_control()
+        try:
+            if file.listen:
+                await world.network.listen(file.listen)
+            await world.control.listen(Path(file.control))
+        except OSError as error:
+            raise CannotStart(
+                f"{self._name} cannot listen on {file.listen or file.control}: {error.strerror}"
+            ) from None
+        if file.coordination:
+            world.coordination = Zookeeper(file.coordination, session_timeout_ms)
+        self.trace.emit(Started(os.getpid(), world.network.address, world.clock.wall_ns()))
+        try:
+            start(world)
+        except (Damaged, OSError) as error:
+            self._stop(str(error))
+            self._code = BUG_EXIT
+            print(error, file=sys.stderr)
+        else:
+            if world.coordination is not None:
+                world.coordination.start()
+            print(
+                json.dumps({"ready": True, "pid": os.getpid(), "address": world.network.address}), flush=True
+            )
+            gc.collect()
+            gc.freeze()
+            gc.set_threshold(50_000, 20, 100)
+        await self._ending.wait()
+        await self._end()
+        return self._code
+
+    async def _end(self) -> None:
+        world = self.world
+        world.scope.close()
+        if world.coordination is not None:
+            await world.coordination.close()
+        world.network.close()
+        world.control.close()
+        self.trace.close()
+        Path(self._file.control).unlink(missing_ok=True)
+
+    # --- control ---------------------------------------------------------------------------------------------------
+
+    def _answer_control(self) -> None:
+        world = self.world
+        world.answer(
+            "status", lambda question: {"pid": os.getpid(), "name": self._name, "boot": self.trace.boot}
+        )
+        world.answer("rules", self._rules)
+        world.answer("peers", self._peers)
+        world.answer("stop", lambda question: self._stop("asked to"))
+        world.answer("messages", lambda question: self.ring.turn(bool(question["on"])))
+        world.answer("take_messages", lambda question: self.ring.take())
+        world.answer("disk", self._disk)
+        world.answer("trim_trace", lambda question: {"removed": self.trace.trim(int(question["below"]))})
+
+    def _rules(self, question: dict[str, Any]) -> None:
+        self.world.network.rules.replace(msgspec.convert(question["rules"], list[Rule]))
+
+    def _peers(self, question: dict[str, Any]) -> None:
+        for peer, address in msgspec.convert(question["peers"], dict[str, str]).items():
+            self.world.network.know(peer, address)
+
+    def _disk(self, question: dict[str, Any]) -> None:
+        disk = self.world.disk
+        if "slow_ms" in question:
+            disk.slow_ns = int(question["slow_ms"] * MILLISECOND)
+        disk.fails = bool(question.get("fail", disk.fails))
+
+
+def hold(directory: Path) -> int:
+    """The lock of a data directory, held until the process ends. Raises CannotStart."""
+    directory.mkdir(parents=True, exist_ok=True)
+    fd = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        holder = os.read(fd, 32).decode("ascii", "replace").strip()
+        raise CannotStart(
+            f"the data directory {directory} is held by process {holder or 'unknown'}"
+        ) from None
+    os.ftruncate(fd, 0)
+    os.write(fd, f"{os.getpid()}\n".encode())
+    return fd
+
+
+async def run_server(file: ProcessFile) -> int:
+    """Raises CannotStart, msgspec.ValidationError."""
+    from nodes.mechanisms import start_server
+
+    config = msgspec.json.decode(file.config, type=ServerConfig)
+    process = Process(file, config.name, config.cluster.cluster)
+    return await process.run(
+        lambda world: start_server(world, config),
+        config.cluster.timing.session_timeout_ms,  # type: ignore[arg-type]
+    )
+
+
+async def run_workload(file: ProcessFile) -> int:
+    """Raises CannotStart, msgspec.ValidationError."""
+    from nodes.workloads.generator import start_workload
+
+    config = msgspec.json.decode(file.config, type=ClientConfig)
+    process = Process(file, config.name, config.cluster.cluster)
+
+    def start(world: RealWorld) -> None:
+        workload = start_workload(world, config)  # type: ignore[arg-type]
+
+        def throttle(question: dict[str, Any]) -> None:
+            workload.throttle(question.get("rate_per_s"), question.get("paused"))
+
+        world.answer("throttle", throttle)
+        world.answer("counts", lambda question: {"counts": workload.counts(), "finished": workload.finished})
+
+    return await process.run(start, config.cluster.timing.session_timeout_ms)
+
+
+class Silence:
+    """The trace of a client that nobody follows."""
+
+    def emit(self, event: Event) -> int:
+        return 0
+
+    def at(self) -> int:
+        return 0
+
+
+def client_world(name: str, cluster_id: str, token: bytes, peers: dict[str, str]) -> RealWorld:
+    """A world for a smart client inside another process's running loop; it has no disk and no coordination."""
+    from nodes.mechanisms import MESSAGES
+
+    loop = asyncio.get_running_loop()
+    turn, rng = Turn(loop), random.Random(os.urandom(16))
+    ring = MessageRing(name, monotonic_ns)
+    network = RealNetwork(
+        Identity(cluster_id, name, token), Codec(MESSAGES), turn, rng, lambda line: None, ring
+    )
+    world = RealWorld(
+        name,
+        rng,
+        RealClock(loop),
+        turn,
+        network,
+        RealDisk(Path(os.devnull), turn),
+        None,
+        Silence(),
+        Scope(name),
+    )
+    for peer, address in peers.items():
+        network.know(peer, address)
+    return world

@@ -1,0 +1,146 @@
+"""A TCP relay in front of the coordination service, one for each server: cuts, delay and stalls act here.
+
+A cut way carries nothing, its connections stay open: what was held goes on its way after a heal, as TCP would send it again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import deque
+
+CHUNK = 1 << 16
+HELD_MAX = 4 << 20
+
+
+class Way:
+    """One direction of one relayed connection."""
+
+    def __init__(self, relay: Relay, outward: bool):
+        self._relay = relay
+        self._outward = outward
+        self.sink: asyncio.Transport | None = None
+        self._held: deque[tuple[float, bytes]] = deque()
+        self._octets = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def take(self, octets: bytes) -> None:
+        loop = asyncio.get_running_loop()
+        relay = self._relay
+        delay_s = relay.delay_ms / 1000
+        if relay.loss and random.random() < relay.loss:
+            delay_s += 0.2
+        self._octets += len(octets)
+        if self._octets > HELD_MAX and self.sink is not None:
+            self.sink.abort()
+        self._held.append((loop.time() + delay_s, octets))
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Passes on what is due, unless the way is cut."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        cut = self._relay.cut_to if self._outward else self._relay.cut_from
+        if cut or self.sink is None:
+            return
+        loop = asyncio.get_running_loop()
+        while self._held:
+            at_s, octets = self._held[0]
+            if at_s > loop.time():
+                self._timer = loop.call_at(at_s, self.go_on)
+                return
+            self._held.popleft()
+            self._octets -= len(octets)
+            if not self.sink.is_closing():
+                self.sink.write(octets)
+
+
+class Pipe(asyncio.Protocol):
+    """One end of a relayed connection."""
+
+    def __init__(self, pair: Pair, onward: Way, backward: Way):
+        self._pair = pair
+        self._onward = onward
+        self._backward = backward
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self._pair.transports.append(transport)
+        self._backward.sink = transport
+        self._backward.go_on()
+
+    def data_received(self, data: bytes) -> None:
+        self._onward.take(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._pair.end()
+
+
+class Pair:
+    """A server's connection and its continuation."""
+
+    def __init__(self, relay: Relay):
+        self._relay = relay
+        self.transports: list[asyncio.Transport] = []
+        self.to, self.back = Way(relay, True), Way(relay, False)
+
+    def near(self) -> Pipe:
+        return Pipe(self, self.to, self.back)
+
+    def far(self) -> Pipe:
+        return Pipe(self, self.back, self.to)
+
+    def end(self) -> None:
+        self._relay.pairs.discard(self)
+        for transport in self.transports:
+            transport.abort()
+
+
+class Relay:
+    """Listens on `port` of this machine's own interface and passes on to `target` (`host:port`)."""
+
+    def __init__(self, port: int, target: str):
+        self.port = port
+        self._host, _, target_port = target.rpartition(":")
+        self._target_port = int(target_port)
+        self.cut_to = False
+        self.cut_from = False
+        self.delay_ms = 0.0
+        self.loss = 0.0
+        self.pairs: set[Pair] = set()
+        self._server: asyncio.Server | None = None
+        self._dials: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Raises OSError when the port is taken."""
+        self._server = await asyncio.get_running_loop().create_server(self._accepted, "127.0.0.1", self.port)
+
+    def _accepted(self) -> Pipe:
+        pair = Pair(self)
+        self.pairs.add(pair)
+        near = pair.near()
+        dial = asyncio.get_running_loop().create_task(self._dial(pair))
+        self._dials.add(dial)
+        dial.add_done_callback(self._dials.discard)
+        return near
+
+    async def _dial(self, pair: Pair) -> None:
+        try:
+            await asyncio.get_running_loop().create_connection(pair.far, self._host, self._target_port)
+        except OSError:
+            pair.end()
+
+    def rules(
+        self, cut_to: bool = False, cut_from: bool = False, delay_ms: float = 0, loss: float = 0.0
+    ) -> None:
+        """`to` is the way towards coordination; replaces what held before."""
+        self.cut_to, self.cut_from, self.delay_ms, self.loss = cut_to, cut_from, delay_ms, loss
+        for pair in list(self.pairs):
+            pair.to.go_on()
+            pair.back.go_on()
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        for pair in list(self.pairs):
+            pair.end()

@@ -1,0 +1,42 @@
+"""Message events on their way to the page: a bounded ring that counts what it drops; off unless somebody looks."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from nodes.wire.messages import Message
+
+RING = 4096
+
+
+class MessageRing:
+    def __init__(self, server: str, now_ns: Callable[[], int]):
+        self.on = False
+        self._server = server
+        self._now_ns = now_ns
+        self._events: deque[list[Any]] = deque()
+        self._dropped = 0
+
+    def sent(self, to: str, messages: list[Message], octets: int) -> None:
+        """`octets` is the size of their frame; each is told its share."""
+        now = self._now_ns()
+        for message in messages:
+            if len(self._events) == RING:
+                self._dropped += 1
+                continue
+            told = ["MessageSent", to, type(message).__name__, octets // len(messages)]
+            self._events.append([self._server, 0, 0, now, 0, told])
+
+    def turn(self, on: bool) -> None:
+        self.on = on
+        self._events.clear()
+        self._dropped = 0
+
+    def take(self) -> dict[str, Any]:
+        """What came since the last call, and how many did not fit."""
+        taken = {"messages": list(self._events), "dropped": self._dropped}
+        self._events.clear()
+        self._dropped = 0
+        return taken

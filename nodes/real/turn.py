@@ -1,0 +1,36 @@
+"""The end of a turn: what was emitted is written, then what was sent leaves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+
+class Turn:
+    """Runs its steps once, in their order, after whatever is ready now."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop):
+        self._loop = loop
+        self._steps: list[Callable[[], None]] = []
+        self._scheduled = False
+
+    def at_end(self, step: Callable[[], None]) -> None:
+        """Adds a step that every end of a turn takes."""
+        self._steps.append(step)
+
+    def wanted(self) -> None:
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._end)
+
+    def _end(self) -> None:
+        self._scheduled = False
+        for step in self._steps:
+            step()
+
+    async def over(self) -> None:
+        """Returns when what waits now has been handed to the system."""
+        self.wanted()
+        passed: asyncio.Future[None] = self._loop.create_future()
+        self._loop.call_soon(passed.set_result, None)
+        await passed

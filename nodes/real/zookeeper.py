@@ -1,0 +1,190 @@
+"""A server's session with ZooKeeper, or with the embedded server that speaks its protocol: kazoo, always.
+
+kazoo lives in threads of its own; whatever it tells enters the loop by `call_soon_threadsafe`, in its order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from kazoo import exceptions as k
+from kazoo.client import KazooClient, TransactionRequest
+from kazoo.protocol.states import KazooState, WatchedEvent
+from kazoo.retry import KazooRetry
+
+from nodes.world import (
+    BadVersion,
+    Change,
+    Check,
+    ConnectionLoss,
+    CoordinationError,
+    Create,
+    Delete,
+    NodeExists,
+    NoNode,
+    NotEmpty,
+    SessionExpired,
+    Set,
+    Stat,
+)
+
+STATES = {
+    KazooState.CONNECTED: "connected",
+    KazooState.SUSPENDED: "suspended",
+    KazooState.LOST: "lost",
+}
+ERRORS: tuple[tuple[type[Exception], type[CoordinationError]], ...] = (
+    (k.NoNodeError, NoNode),
+    (k.NodeExistsError, NodeExists),
+    (k.BadVersionError, BadVersion),
+    (k.NotEmptyError, NotEmpty),
+    (k.SessionExpiredError, SessionExpired),
+    (k.ConnectionLoss, ConnectionLoss),
+    (k.ConnectionClosedError, ConnectionLoss),
+    (k.SessionMovedError, ConnectionLoss),
+    (k.OperationTimeoutError, ConnectionLoss),
+)
+NOT_TRIED = (k.RolledBackError, k.RuntimeInconsistency)
+
+
+class Zookeeper:
+    """`Coordination` of nodes/world.py."""
+
+    def __init__(self, hosts: str, session_timeout_ms: int):
+        self._loop = asyncio.get_running_loop()
+        retry = KazooRetry(max_tries=-1, delay=0.05, backoff=1.5, max_jitter=0.5, max_delay=0.3)
+        self._client = KazooClient(
+            hosts=hosts, timeout=session_timeout_ms / 1000, connection_retry=retry, logger=_quiet()
+        )
+        self._client.add_listener(self._listener)
+        self._on_state: Callable[[str], None] = lambda state: None
+        self.state = "suspended"
+        self.session = 0
+        self.session_timeout_ns = session_timeout_ms * 1_000_000
+        self._closed = False
+
+    def start(self) -> None:
+        """Connects, and goes on trying for as long as it takes."""
+        self._client.start_async()
+
+    async def close(self) -> None:
+        """Ends the session, if that is possible within a second."""
+        self._closed = True
+        try:
+            await asyncio.wait_for(self._loop.run_in_executor(None, self._client.stop), 1.0)
+        except (TimeoutError, k.KazooException):
+            pass
+
+    # --- state -----------------------------------------------------------------------------------------------------
+
+    def _listener(self, state: str) -> None:
+        """In a thread of kazoo's."""
+        session = self._client.client_id[0] if self._client.client_id else 0
+        self._enter(self._become, STATES[state], session)
+
+    def _enter(self, step: Callable[..., None], *args: Any) -> None:
+        try:
+            self._loop.call_soon_threadsafe(step, *args)
+        except RuntimeError:
+            if not self._closed:
+                raise
+
+    def _become(self, state: str, session: int) -> None:
+        if self._closed:
+            return
+        self.session = session if state == "connected" else 0 if state == "lost" else self.session
+        if state != self.state:
+            self.state = state
+            self._on_state(state)
+
+    def on_state(self, step: Callable[[str], None]) -> None:
+        self._on_state = step
+
+    # --- calls -----------------------------------------------------------------------------------------------------
+
+    async def _call(self, begin: Callable[..., Any], *args: Any) -> Any:
+        """Raises CoordinationError; a call that cannot begin now is not queued."""
+        if self.state != "connected":
+            raise ConnectionLoss("there is no connection to the coordination service")
+        answered: asyncio.Future[Any] = self._loop.create_future()
+        try:
+            begin(*args).rawlink(lambda result: self._enter(_settle, answered, result))
+        except k.KazooException as error:
+            raise _translated(error) from None
+        return await answered
+
+    def _watch(self, step: Callable[[str], None] | None) -> Callable[[WatchedEvent], None] | None:
+        """kazoo calls a watch also when the session ends, without a path: that is told as a state."""
+        if step is None:
+            return None
+        return lambda event: self._enter(step, event.path) if event.path else None
+
+    async def get(self, path: str, watch: Callable[[str], None] | None = None) -> tuple[bytes, Stat]:
+        octets, stat = await self._call(self._client.get_async, path, self._watch(watch))
+        return octets, _stat(stat)
+
+    async def exists(self, path: str, watch: Callable[[str], None] | None = None) -> Stat | None:
+        stat = await self._call(self._client.exists_async, path, self._watch(watch))
+        return None if stat is None else _stat(stat)
+
+    async def children(self, path: str, watch: Callable[[str], None] | None = None) -> list[str]:
+        return sorted(await self._call(self._client.get_children_async, path, self._watch(watch)))
+
+    async def sync(self, path: str) -> None:
+        await self._call(self._client.sync_async, path)
+
+    async def multi(self, changes: list[Change]) -> list[Stat | None]:
+        """The stat of a node that was created is not part of ZooKeeper's answer: None."""
+        transaction = self._client.transaction()
+        for change in changes:
+            _ADD[type(change)](transaction, change)
+        results = await self._call(transaction.commit_async)
+        reasons = [result for result in results if isinstance(result, Exception)]
+        if reasons:
+            raise _translated(next((each for each in reasons if not isinstance(each, NOT_TRIED)), reasons[0]))
+        return [_stat(result) if hasattr(result, "mzxid") else None for result in results]
+
+    async def ensure(self, path: str) -> None:
+        parts = path.strip("/").split("/")
+        for depth in range(1, len(parts) + 1):
+            try:
+                await self.multi([Create("/" + "/".join(parts[:depth]))])
+            except NodeExists:
+                continue
+
+
+_ADD: dict[type, Callable[[TransactionRequest, Any], None]] = {
+    Create: lambda t, change: t.create(change.path, change.octets, ephemeral=change.ephemeral),
+    Set: lambda t, change: t.set_data(change.path, change.octets, change.version),
+    Delete: lambda t, change: t.delete(change.path, change.version),
+    Check: lambda t, change: t.check(change.path, change.version),
+}
+
+
+def _settle(answered: asyncio.Future[Any], result: Any) -> None:
+    if answered.done():
+        return
+    if result.exception is not None:
+        answered.set_exception(_translated(result.exception))
+    else:
+        answered.set_result(result.value)
+
+
+def _translated(error: BaseException) -> CoordinationError:
+    for kind, ours in ERRORS:
+        if isinstance(error, kind):
+            return ours(str(error) or kind.__name__)
+    return CoordinationError(f"{type(error).__name__}: {error}")
+
+
+def _stat(stat: Any) -> Stat:
+    return Stat(stat.version, stat.ephemeralOwner, stat.czxid, stat.mzxid)
+
+
+def _quiet() -> logging.Logger:
+    logger = logging.getLogger("cloverlab.kazoo")
+    logger.setLevel(logging.CRITICAL)
+    return logger

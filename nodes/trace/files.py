@@ -1,0 +1,62 @@
+"""The files of a trace: magic and format number, then records of length (u32, little-endian) and MessagePack of `Stamped`.
+
+A file is named by the number of its first event.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from nodes.trace.events import Stamped
+
+MAGIC = b"CLVRTRCE"
+FORMAT = 1
+HEAD = MAGIC + FORMAT.to_bytes(2, "little")
+RECORD_MAX = 1 << 24
+
+_decode = msgspec.msgpack.Decoder(Stamped).decode
+
+
+class TraceDamaged(Exception):
+    """A trace file that cannot be read on; one line says where."""
+
+
+def name_of(first: int) -> str:
+    return f"{first:012d}.trace"
+
+
+def files_of(directory: Path) -> list[Path]:
+    """In order; empty when there is no directory."""
+    try:
+        return sorted(path for path in directory.iterdir() if path.suffix == ".trace")
+    except FileNotFoundError:
+        return []
+
+
+def check_head(path: Path, octets: bytes) -> None:
+    """Raises TraceDamaged; both format numbers are named when it is an unknown one."""
+    if octets[:8] != MAGIC:
+        raise TraceDamaged(f"{path} is no trace: it begins with {octets[:8]!r}")
+    number = int.from_bytes(octets[8:10], "little")
+    if number != FORMAT:
+        raise TraceDamaged(f"{path} has format {number}; this version reads format {FORMAT}")
+
+
+def whole_records(path: Path, octets: bytes, offset: int) -> tuple[list[Stamped], int]:
+    """The events of the whole records from `offset` on, and where the first record that is not whole begins."""
+    found: list[Stamped] = []
+    while offset + 4 <= len(octets):
+        length = int.from_bytes(octets[offset : offset + 4], "little")
+        if length > RECORD_MAX:
+            raise TraceDamaged(f"{path} has a record of {length} octets at offset {offset}")
+        end = offset + 4 + length
+        if end > len(octets):
+            break
+        try:
+            found.append(_decode(memoryview(octets)[offset + 4 : end]))
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise TraceDamaged(f"{path} has an unreadable record at offset {offset}: {error}") from None
+        offset = end
+    return found, offset

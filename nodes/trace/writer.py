@@ -1,0 +1,105 @@
+"""Writes a server's events: kept in memory during a turn, handed to the system in one write before the turn's messages leave."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import msgspec
+
+from nodes.trace.events import Event, Stamped
+from nodes.trace.files import HEAD, TraceDamaged, check_head, files_of, name_of, whole_records
+
+SEGMENT_OCTETS = 16 << 20
+
+
+class TraceWriter:
+    """One life of one server; numbers go on from its earlier lives, `boot` counts them."""
+
+    def __init__(self, directory: Path, server: str, now_ns: Callable[[], int], wanted: Callable[[], None]):
+        directory.mkdir(parents=True, exist_ok=True)
+        self._directory = directory
+        self._server = server
+        self._now_ns = now_ns
+        self._wanted = wanted
+        """Called when something waits to be flushed."""
+        self._encode = msgspec.msgpack.Encoder().encode
+        self._buffer = bytearray()
+        self._size = 0
+        self._file = -1
+        self.boot, self._number = self._recall()
+        self.boot += 1
+
+    def _recall(self) -> tuple[int, int]:
+        """Opens the last file behind its last whole record; (boot, number) of the last event. Raises TraceDamaged."""
+        files = files_of(self._directory)
+        for path in reversed(files):
+            octets = path.read_bytes()
+            end = len(HEAD)
+            found: list[Stamped] = []
+            if len(octets) >= len(HEAD):
+                check_head(path, octets)
+                found, end = whole_records(path, octets, len(HEAD))
+            if not found:
+                path.unlink()
+                continue
+            os.truncate(path, end)
+            self._open(path)
+            return found[-1].boot, found[-1].number
+        return 0, 0
+
+    def _open(self, path: Path) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._size = os.fstat(self._file).st_size
+        if not self._size:
+            self._size = os.write(self._file, HEAD)
+
+    def emit(self, event: Event) -> int:
+        if not self._buffer:
+            self._wanted()
+        self._number += 1
+        record = self._encode(
+            Stamped(self._server, self.boot, self._number, self._now_ns(), 0, event)  # type: ignore[arg-type]
+        )
+        self._buffer += len(record).to_bytes(4, "little")
+        self._buffer += record
+        return self._number
+
+    def at(self) -> int:
+        return self._number
+
+    def flush(self) -> None:
+        """One write of all that was emitted. Raises OSError."""
+        if not self._buffer:
+            return
+        if self._file < 0 or self._size > SEGMENT_OCTETS:
+            self._open(self._directory / name_of(self._first_in_buffer()))
+        octets, self._buffer = self._buffer, bytearray()
+        self._size += os.write(self._file, octets)
+
+    def _first_in_buffer(self) -> int:
+        found, _ = whole_records(self._directory, bytes(self._buffer), 0)
+        return found[0].number
+
+    def trim(self, below: int) -> int:
+        """Removes whole files whose events all have smaller numbers; returns how many files went."""
+        files = files_of(self._directory)
+        gone = [
+            path for path, following in pairwise(files) if int(following.stem) <= below
+        ]
+        for path in gone:
+            path.unlink()
+        return len(gone)
+
+    def close(self) -> None:
+        self.flush()
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+
+__all__ = ["TraceDamaged", "TraceWriter"]
