@@ -21,7 +21,7 @@ def difference(expected: Expected, error: str, result: list[Any]) -> str:
         return "" if wanted == error else (wanted or "success")
     if value is None:
         return ""
-    length, compare = _COMPARE.get(result[0] if result else "", (0, _made))
+    length, compare = _COMPARE.get(result[0] if result else "", (-1, _made))
     return compare(value, result) if len(result) == length else "a result of another kind"
 
 

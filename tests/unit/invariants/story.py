@@ -33,7 +33,9 @@ class Story:
     def durable(self, server: str, sn: int, epoch: int = 1, crc: int | None = None) -> tuple[str, int]:
         return self.tell(server, Durable(sn, epoch, sn, crc_of(sn, epoch) if crc is None else crc, 1, 100))
 
-    def commit(self, server: str, sn: int, epoch: int, *numbers: int, crc: int | None = None) -> tuple[str, int]:
+    def commit(
+        self, server: str, sn: int, epoch: int, *numbers: int, crc: int | None = None
+    ) -> tuple[str, int]:
         """Durable on the active first; the operations are calls of client `c`."""
         self.durable(server, sn, epoch, crc)
         operations = [("c", number) for number in numbers]
@@ -80,7 +82,9 @@ class Story:
 
     def red(self, finish: bool = True) -> dict[str, str]:
         """Invariants that fired, with their explanations."""
-        return {name: lamp["explanation"] for name, lamp in self.lamps(finish).items() if lamp["state"] == "red"}
+        return {
+            name: lamp["explanation"] for name, lamp in self.lamps(finish).items() if lamp["state"] == "red"
+        }
 
 
 def good() -> Story:
