@@ -7,7 +7,7 @@ from typing import Any
 
 from nodes.config import one_group
 from nodes.invariants import registry
-from nodes.trace.events import Called, Committed, Durable, Event, Serving, Stamped
+from nodes.trace.events import AnyEvent, Called, Committed, Durable, Serving, Stamped
 
 MS = 1_000_000
 
@@ -24,7 +24,7 @@ class Story:
         self._numbers: Counter[str] = Counter()
         self.now_ns = 0
 
-    def tell(self, server: str, event: Event) -> tuple[str, int]:
+    def tell(self, server: str, event: AnyEvent) -> tuple[str, int]:
         self._numbers[server] += 1
         self.now_ns += MS
         self.events.append(Stamped(server, 1, self._numbers[server], self.now_ns, 0, event))
