@@ -133,7 +133,7 @@ class Linearisable(Check):
 
     def _look(self, stamped: Stamped, event: Called) -> None:
         position = position_of(event.sn, event.place)
-        bound = self._real_time.before(event.invoked_ns)
+        bound = self._real_time.answered_by(event.invoked_ns)
         if position < bound:
             self._stale(stamped, event, position, bound)
             return
@@ -177,7 +177,7 @@ class Linearisable(Check):
 
     def _run(self, key: Key, stamped: Stamped, position: int) -> None:
         event: Any = stamped.event
-        bound = self._real_time.before(event.invoked_ns)
+        bound = self._real_time.answered_by(event.invoked_ns)
         if position <= bound:
             self._stale(stamped, event, position, bound)
         expected = self._model.run(as_travelled(event.operation), position)

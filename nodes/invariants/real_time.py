@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 
 from nodes.trace.events import Stamped
 
@@ -37,7 +37,7 @@ class RealTime:
             self._insert(returned_ns, position, call)
 
     def _thin_out(self) -> None:
-        """Of the older half every second step goes: what `before` says stays true, and is only less sharp."""
+        """Of the older half every second step goes: what `answered_by` says stays true, and is only less sharp."""
         del self._times[:KEPT:2], self._positions[:KEPT:2], self._calls[:KEPT:2]
 
     def _insert(self, returned_ns: int, position: int, call: Stamped) -> None:
@@ -52,14 +52,18 @@ class RealTime:
             return
         times[begin:end], positions[begin:end], self._calls[begin:end] = [returned_ns], [position], [call]
 
-    def before(self, invoked_ns: int) -> int:
-        """The largest position that had been answered before this moment; -1 when none is known."""
+    def answered_by(self, invoked_ns: int) -> int:
+        """The largest position that had been answered by this moment; -1 when none is known.
+
+        In virtual time a caller's next call begins in the nanosecond in which the last one returned: that is order too,
+        because no answer travels in no time.
+        """
         times = self._times
-        if times and times[-1] < invoked_ns:
+        if times and times[-1] <= invoked_ns:
             return self._positions[-1]
-        index = bisect_left(times, invoked_ns)
+        index = bisect_right(times, invoked_ns)
         return self._positions[index - 1] if index else -1
 
     def witness(self, invoked_ns: int) -> Stamped:
-        """The call that was answered at `before(invoked_ns)`."""
-        return self._calls[bisect_left(self._times, invoked_ns) - 1]
+        """The call that was answered at `answered_by(invoked_ns)`."""
+        return self._calls[bisect_right(self._times, invoked_ns) - 1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 from crc32c import crc32c
@@ -26,6 +27,16 @@ def encode_group(group: JournalGroup) -> tuple[bytes, Mark]:
 def decode_group(octets: bytes) -> JournalGroup:
     """Raises msgspec.DecodeError, msgspec.ValidationError."""
     return _decoder.decode(octets)
+
+
+def named_fields(group: JournalGroup) -> dict[str, Any]:
+    """A group for a person's eyes: fields by name, each record with its kind."""
+    told: dict[str, Any] = msgspec.to_builtins(msgspec.structs.asdict(group))
+    told["records"] = [
+        {"kind": type(record).__name__, **msgspec.to_builtins(msgspec.structs.asdict(record))}
+        for record in group.records
+    ]
+    return told
 
 
 def mark_of(group: JournalGroup, octets: bytes) -> Mark:

@@ -16,7 +16,7 @@ from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.protocols.mams import messages as m
 from nodes.protocols.mams.active import Active
 from nodes.protocols.mams.election import Election
-from nodes.protocols.mams.log import decode_group
+from nodes.protocols.mams.log import decode_group, named_fields
 from nodes.protocols.mams.reading import read_from_pool
 from nodes.protocols.mams.replica import Replica, open_replica
 from nodes.protocols.mams.view import ACTIVE, JUNIOR, Place, Watch
@@ -65,7 +65,7 @@ class Mams:
         """A journal group as it lies on this server's disk, for whoever looks into its journal."""
         sn = int(question["sn"])
         for octets in self._replica.log.octets(sn, sn):
-            return {"group": msgspec.to_builtins(decode_group(octets))}
+            return {"group": named_fields(decode_group(octets))}
         return {"group": None}
 
     # --- messages -------------------------------------------------------------------------------------------------

@@ -1,0 +1,81 @@
+"""A cluster of processes for a benchmark: in a directory of its own, with tracing at its default and the checks on."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+from backend.fabrics.home import Home
+from backend.fabrics.process_faults import ProcessFaults
+from backend.fabrics.processes import ProcessFabric, wait_until
+from nodes.config import ClusterConfig, Timing, WorkloadConfig, one_group
+from nodes.invariants import registry
+from nodes.trace.events import Stamped
+
+GREEN_S = 30.0
+
+
+class Bench:
+    """What a benchmark drives."""
+
+    def __init__(self, fabric: ProcessFabric, lamps: registry.Lamps):
+        self.fabric = fabric
+        self.faults = ProcessFaults(fabric)
+        self.lamps = lamps
+
+    async def until(self, true: Callable[[], bool], timeout_s: float = GREEN_S) -> None:
+        """Raises TimeoutError."""
+        if not await wait_until(true, timeout_s):
+            raise TimeoutError("the cluster did not come to where the benchmark waits for it")
+
+    def broken(self) -> list[str]:
+        return [failure.explanation for failure in self.lamps.failures]
+
+
+@contextlib.asynccontextmanager
+async def cluster(
+    on_event: Callable[[Stamped], None],
+    timing: Timing | None = None,
+    workload: WorkloadConfig | None = None,
+    config: ClusterConfig | None = None,
+) -> AsyncIterator[Bench]:
+    """One active and three standbys, all green; ended and removed afterwards."""
+    config = config or one_group(timing=timing or Timing())
+    lamps = registry.start(config)
+
+    def on_events(events: list[Stamped]) -> None:
+        for stamped in events:
+            lamps.on_event(stamped)
+            on_event(stamped)
+
+    with tempfile.TemporaryDirectory(prefix="cloverlab-bench-", dir=os.environ.get("TMPDIR")) as directory:
+        home = Home.make(Path(directory), config)
+        fabric = ProcessFabric(home, on_events, workload)
+        bench = Bench(fabric, lamps)
+        try:
+            await fabric.start()
+            await bench.until(fabric.settled)
+            yield bench
+        finally:
+            await fabric.stop()
+            home.close()
+
+
+def report(name: str, config: dict[str, Any], figures: dict[str, float], paper: dict[str, float]) -> int:
+    """Prints the one JSON object of a benchmark."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    machine = {"cores": os.cpu_count(), "memory_gib": round(memory, 1), "python": platform.python_version()}
+    print(json.dumps({"name": name, "machine": machine, "config": config, "figures": figures, "paper": paper}, indent=1))
+    return 0
+
+
+def quantile(values: list[float], share: float) -> float:
+    """The value below which that share of the values lies."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
