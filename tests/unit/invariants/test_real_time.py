@@ -15,13 +15,13 @@ RETURNED = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), max_size=
 
 @settings(max_examples=400, deadline=None)
 @given(RETURNED, st.integers(0, 21))
-def test_before_is_the_largest_position_that_had_been_answered(
+def test_it_gives_the_largest_position_that_had_been_answered(
     returned: list[tuple[int, int]], now: int
 ) -> None:
     staircase = RealTime()
     for returned_ns, position in returned:
         staircase.returned(returned_ns, position, CALL)
-    assert staircase.before(now) == max((p for at, p in returned if at < now), default=-1)
+    assert staircase.answered_by(now) == max((p for at, p in returned if at <= now), default=-1)
 
 
 def test_it_stays_small_and_true() -> None:
@@ -30,5 +30,5 @@ def test_it_stays_small_and_true() -> None:
         staircase.returned(step, step, CALL)
     assert len(staircase._times) <= 2 * real_time.KEPT + 2
     newest = 10 * real_time.KEPT
-    assert staircase.before(newest) == newest - 1
-    assert 0 <= staircase.before(newest // 2) < newest // 2
+    assert staircase.answered_by(newest) == newest - 1
+    assert 0 <= staircase.answered_by(newest // 2) < newest // 2
