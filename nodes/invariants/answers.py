@@ -13,7 +13,7 @@ STATELESS = frozenset(("EINVAL", "ENAMETOOLONG", "EAGAIN", "ESTALE"))
 
 
 def difference(expected: Expected, error: str, result: list[Any]) -> str:
-    """Empty when the answer is right, else what should have been seen. Learns inode numbers that it did not know."""
+    """Empty when the answer is right, else what should have been seen. Learns inode numbers."""
     if error in STATELESS:
         return ""
     wanted, value = expected

@@ -1,4 +1,4 @@
-"""Operations and results as they travel: lists that begin with their tag. In one process they may still be Structs."""
+"""Operations and results as they travel: lists that begin with a tag, or Structs in one process."""
 
 from __future__ import annotations
 

@@ -58,7 +58,8 @@ class ExactlyOnce(Check):
         first = self._journals.commits.get(sn)
         earlier = [first.evidence] if first is not None and sn != event.sn else []
         self.fail(
-            f"call {number} of {client} has two effects: in group {sn or 'long before'} and in group {event.sn}",
+            f"call {number} of {client} has two effects: in group {sn or 'long before'} "
+            f"and in group {event.sn}",
             *earlier,
             place_in_trace(stamped),
         )

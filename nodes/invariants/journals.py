@@ -1,7 +1,7 @@
 """What the events say of every server's journal and of the groups that were committed.
 
-CRCs are chained, so that two journals with the same CRC at a sn are equal up to there. Only the newest `KEPT` groups are remembered; what is
-older is unknown again, and nothing is claimed of it.
+CRCs are chained, so that two journals with the same CRC at a sn are equal up to there. Only the newest `KEPT`
+groups are remembered; what is older is unknown again, and nothing is claimed of it.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class Journals:
         self.commits: dict[int, Commit] = {}
         self.newest: Commit | None = None
         """The committed group of the largest sn."""
-        self.first_sn = 0
-        """Of the first group ever told of."""
+        self.first_sn = 1 << 62
+        """Of the first group ever told of; beyond all numbers while there is none."""
         self.missing: dict[int, None] = {}
         """Numbers below the newest of which no commit was told."""
         self.where: dict[tuple[str, int], tuple[int, int]] = {}
@@ -115,7 +115,7 @@ class Journals:
             self.of(stamped.server).end_at(None, stamped.number)
 
     def _on_committed(self, stamped: Stamped, event: Committed) -> None:
-        """A second commit of the same sn changes nothing here; whether it is the same group is for the checks."""
+        """A second commit of a sn changes nothing here; whether it is the same group is for the checks."""
         if event.sn in self.commits:
             return
         self.commits[event.sn] = Commit(

@@ -1,7 +1,8 @@
 """linearisable: every call happened at one moment between its invocation and its return (protocols.md §10).
 
-The witness order is the order of the committed records; a read stands behind the last record it saw. The model carries the records out in
-that order, each result must be the model's, and a call that returned before another was invoked must not stand behind it.
+The witness order is the order of the committed records; a read stands behind the last record it saw. The
+model carries the records out in that order, each result must be the model's, and a call that returned before
+another was invoked must not stand behind it.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class Linearisable(Check):
         """(committed at, sn) of what may still be read at."""
         self._horizon = 0
 
-    # --- events ----------------------------------------------------------------------------------------------------
+    # --- events ---------------------------------------------------------------------------------------------
 
     def _on_committed(self, stamped: Stamped, event: Committed) -> None:
         if self.unable or not self._journals.added_by(stamped, event) or event.sn < self._next_sn:
@@ -115,7 +116,7 @@ class Linearisable(Check):
         """The oldest call of unknown outcome that has not been committed by now hardly will be."""
         del self._known[next(iter(self._known))]
 
-    # --- reads -----------------------------------------------------------------------------------------------------
+    # --- reads ----------------------------------------------------------------------------------------------
 
     def _on_look(self, stamped: Stamped, event: Called) -> None:
         """A read, or a write that was refused: it only looked."""
@@ -153,13 +154,13 @@ class Linearisable(Check):
 
     def _never(self, stamped: Stamped, event: Called, why: str, *evidence: tuple[str, int]) -> None:
         self.fail(
-            f"call {event.number} of {event.client}, {shown(event.operation)}, was answered by {event.server} from "
-            f"{shown_position(position_of(event.sn, event.place))}, {why}",
+            f"call {event.number} of {event.client}, {shown(event.operation)}, was answered by "
+            f"{event.server} from {shown_position(position_of(event.sn, event.place))}, {why}",
             *evidence,
             place_in_trace(stamped),
         )
 
-    # --- the model -------------------------------------------------------------------------------------------------
+    # --- the model ------------------------------------------------------------------------------------------
 
     def _advance(self) -> None:
         """Carries out whatever is known without a gap."""
@@ -199,7 +200,7 @@ class Linearisable(Check):
         for stamped in waiting:
             self._look(stamped, stamped.event)  # type: ignore[arg-type]
 
-    # --- verdicts --------------------------------------------------------------------------------------------------
+    # --- verdicts -------------------------------------------------------------------------------------------
 
     def _compare(self, stamped: Stamped, event: Called, expected: Expected, position: int) -> None:
         if event.error == UNKNOWN:
@@ -227,12 +228,13 @@ class Linearisable(Check):
         server = f" by {event.server}" if isinstance(event, Called) else ""
         self.fail(
             f"call {event.number} of {event.client}, {shown(event.operation)}, was answered{server} from "
-            f"{shown_position(position)}, though {shown_position(bound)} had been answered before it was invoked",
+            f"{shown_position(position)}, though {shown_position(bound)} had been answered "
+            "before it was invoked",
             place_in_trace(self._real_time.witness(event.invoked_ns)),
             place_in_trace(stamped),
         )
 
-    # --- time ------------------------------------------------------------------------------------------------------
+    # --- time -----------------------------------------------------------------------------------------------
 
     def on_time(self, now_ns: int) -> None:
         """Gives up when what is missing will not come any more."""
@@ -257,7 +259,10 @@ class Linearisable(Check):
         self._model = Model()
 
     def finish(self) -> None:
-        """What stands behind an operation of which no client ever told cannot be checked; what shows no committed group is wrong."""
+        """What shows a group that never was committed is wrong.
+
+        What stands behind an operation of which no client ever told is left unchecked.
+        """
         newest = self._journals.newest
         if self.unable or newest is None:
             return

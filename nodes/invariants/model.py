@@ -1,6 +1,7 @@
-"""What the file system must do, said a second time and as simply as possible: a tree of dictionaries that remembers its recent past.
+"""What the file system must do, said a second time as simply as possible: dictionaries with a recent past.
 
-It shares no code with `nodes.metadata`, which it checks. Paths that no server takes (EINVAL, ENAMETOOLONG) never come here.
+It shares no code with `nodes.metadata`, which it checks. Paths that no server takes (EINVAL, ENAMETOOLONG)
+never come here.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Expected = tuple[str, Any]
 
 
 class Model:
-    """`run` carries out an operation at the newest position, `look` tells what it would give at an earlier one."""
+    """`run` carries out an operation at the newest position, `look` tells what it gives at an earlier one."""
 
     def __init__(self) -> None:
         self.root = Node(True, Version(0, NO_ATTRIBUTES, None))
@@ -57,7 +58,7 @@ class Model:
         except Wrong as wrong:
             return str(wrong), None
 
-    # --- paths -----------------------------------------------------------------------------------------------------
+    # --- paths ----------------------------------------------------------------------------------------------
 
     def _find(self, path: str, position: int) -> Node:
         node = self.root
@@ -82,7 +83,7 @@ class Model:
             raise Wrong("ENOTDIR")
         return parent.names, name, value_at(parent.names.get(name), position)
 
-    # --- writes ----------------------------------------------------------------------------------------------------
+    # --- writes ---------------------------------------------------------------------------------------------
 
     def _create(self, operation: list[Any], position: int, change: bool) -> Node | None:
         names, name, child = self._place(operation[1], position)
@@ -187,7 +188,7 @@ class Model:
     def _nothing(self, operation: list[Any], position: int, change: bool) -> None:
         """Sessions are no part of the tree."""
 
-    # --- reads -----------------------------------------------------------------------------------------------------
+    # --- reads ----------------------------------------------------------------------------------------------
 
     def _stat(self, operation: list[Any], position: int, change: bool) -> tuple[Node, tuple[Any, ...]]:
         node = self._find(operation[1], position)

@@ -1,4 +1,7 @@
-"""no lost write: what was acknowledged is in the state after any failover, repair or renewing (protocols.md §10, safety rules 1-4)."""
+"""no lost write: what was acknowledged is in the state after any failover, repair or renewing.
+
+protocols.md §10, safety rules 1-4.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ class NoLostWrite(Check):
         """Acknowledged writes whose commit has not been told yet."""
         self._serving: Stamped | None = None
 
-    # --- acknowledged writes ---------------------------------------------------------------------------------------
+    # --- acknowledged writes --------------------------------------------------------------------------------
 
     def _on_called(self, stamped: Stamped, event: Called) -> None:
         if event.error or tag_of(event.operation) not in WRITES:
@@ -55,8 +58,8 @@ class NoLostWrite(Check):
             )
             lost = commit.operations if loser == commit.epoch else event.operations
             self.fail(
-                f"group {event.sn} of epoch {loser} was committed and is replaced by another one of epoch {winner}: "
-                f"{_named(lost)}",
+                f"group {event.sn} of epoch {loser} was committed and is replaced by another one "
+                f"of epoch {winner}: {_named(lost)}",
                 commit.evidence,
                 place_in_trace(stamped),
             )
@@ -75,22 +78,22 @@ class NoLostWrite(Check):
 
     def _never_committed(self, stamped: Stamped) -> None:
         event: Called = stamped.event  # type: ignore[assignment]
-        journals = self._journals
-        if (
-            not journals.first_sn
-            or event.sn < journals.first_sn
-            or event.invoked_ns <= journals.forgotten_at_ns
-        ):
-            return
-        if journals.missing and event.sn >= next(iter(journals.missing)) and event.tries > 1:
+        if self._beyond_memory(event):
             return
         self.fail(
-            f"call {event.number} of {event.client}, {shown(event.operation)}, was acknowledged by {event.server} "
-            f"at group {event.sn} of epoch {event.epoch} but is in no committed group",
+            f"call {event.number} of {event.client}, {shown(event.operation)}, was acknowledged "
+            f"by {event.server} at group {event.sn} of epoch {event.epoch} but is in no committed group",
             place_in_trace(stamped),
         )
 
-    # --- failovers ----------------------------------------------------------------------------------------------------
+    def _beyond_memory(self, event: Called) -> bool:
+        """Its group came before the check began, has been forgotten, or may be one of which no commit was told."""
+        journals = self._journals
+        if event.sn < journals.first_sn or event.invoked_ns <= journals.forgotten_at_ns:
+            return True
+        return event.sn in journals.missing or bool(journals.missing and event.tries > 1)
+
+    # --- failovers ------------------------------------------------------------------------------------------
 
     def _on_serving(self, stamped: Stamped, event: Serving) -> None:
         if self._serving is None or event.epoch >= self._epoch(self._serving):

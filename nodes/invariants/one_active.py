@@ -1,4 +1,4 @@
-"""one active: one server answers in an epoch, and nobody believes an older epoch than it has seen (protocols.md §10)."""
+"""one active: one server answers in an epoch, no client goes back to an older one (protocols.md §10)."""
 
 from __future__ import annotations
 
@@ -98,7 +98,11 @@ class OneActive(Check):
             self._nobody(self._waiting.pop(key))
 
     def _nobody(self, stamped: Stamped) -> None:
+        """In the oldest epoch the check may have begun too late to hear who serves: the answer tells."""
         event: Called = stamped.event  # type: ignore[assignment]
+        if not any(epoch < event.epoch for epoch in self._owners):
+            self._owners[event.epoch] = (event.server, stamped.number)
+            return
         self.fail(
             f"{event.server} answered call {event.number} of {event.client} in epoch {event.epoch}, "
             "which nobody serves",

@@ -37,7 +37,7 @@ class RealTime:
             self._insert(returned_ns, position, call)
 
     def _thin_out(self) -> None:
-        """Of the older half every second step goes: what `answered_by` says stays true, and is only less sharp."""
+        """Of the older half every second step goes: what `answered_by` says stays true, only less sharp."""
         del self._times[:KEPT:2], self._positions[:KEPT:2], self._calls[:KEPT:2]
 
     def _insert(self, returned_ns: int, position: int, call: Stamped) -> None:
@@ -55,8 +55,8 @@ class RealTime:
     def answered_by(self, invoked_ns: int) -> int:
         """The largest position that had been answered by this moment; -1 when none is known.
 
-        In virtual time a caller's next call begins in the nanosecond in which the last one returned: that is order too,
-        because no answer travels in no time.
+        In virtual time a caller's next call begins in the nanosecond in which the last one returned: that is
+        order too, because no answer travels in no time.
         """
         times = self._times
         if times and times[-1] <= invoked_ns:

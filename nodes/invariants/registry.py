@@ -36,8 +36,13 @@ class Lamps:
         journals = Journals()
         dense = DenseJournal(journals)
         self._checks: list[Check] = [
-            OneActive(), NoLostWrite(journals), ExactlyOnce(journals), SameState(), dense, Linearisable(journals)
-        ]  # fmt: skip
+            OneActive(),
+            NoLostWrite(journals),
+            ExactlyOnce(journals),
+            SameState(),
+            dense,
+            Linearisable(journals),
+        ]
         self._steps: dict[type[Event], list[Step]] = {}
         others = [check.steps for check in self._checks if check is not dense]
         for table in (dense.steps, journals.steps, *others):

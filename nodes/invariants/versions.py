@@ -1,4 +1,4 @@
-"""Values with their past: what a read at an earlier position saw can still be asked for, until the horizon passes it."""
+"""Values with their past: what a read at an earlier position saw, until the horizon passes it."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def serving() -> Story:
     return story
 
 
-# --- one active ----------------------------------------------------------------------------------------------------
+# --- one active ---------------------------------------------------------------------------------------------
 
 
 def test_two_servers_in_one_epoch() -> None:
@@ -59,7 +59,7 @@ def test_a_client_that_believes_an_older_epoch() -> None:
     assert "accepted call 8 from mds1 in epoch 1 after it had seen epoch 2" in story.red()["one active"]
 
 
-# --- no lost write ---------------------------------------------------------------------------------------------------
+# --- no lost write ------------------------------------------------------------------------------------------
 
 
 def test_an_acknowledged_write_that_no_group_holds() -> None:
@@ -104,7 +104,7 @@ def test_the_last_active_cut_what_was_committed() -> None:
     assert "ends at group 1, before committed group 2" in story.red()["no lost write"]
 
 
-# --- exactly once ----------------------------------------------------------------------------------------------------
+# --- exactly once -------------------------------------------------------------------------------------------
 
 
 def test_an_operation_with_two_effects() -> None:
@@ -137,7 +137,7 @@ def test_an_answer_that_belongs_to_another_place() -> None:
     assert "answered as place 3 of group 2 but is place 1 of group 2" in story.red()["exactly once"]
 
 
-# --- same sn same state ----------------------------------------------------------------------------------------------
+# --- same sn same state -------------------------------------------------------------------------------------
 
 
 def test_two_digests_of_one_group() -> None:
@@ -149,7 +149,7 @@ def test_two_digests_of_one_group() -> None:
     assert lamp["evidence"] == [list(first), list(second)]
 
 
-# --- dense journal -----------------------------------------------------------------------------------------------------
+# --- dense journal ------------------------------------------------------------------------------------------
 
 
 def test_a_gap_in_a_journal() -> None:
@@ -174,7 +174,7 @@ def test_a_gap_in_what_is_committed() -> None:
     assert "mds1 committed group 3 behind group 1 in epoch 1" in story.red()["dense journal"]
 
 
-# --- linearisable ------------------------------------------------------------------------------------------------------
+# --- linearisable -------------------------------------------------------------------------------------------
 
 
 def created() -> Story:

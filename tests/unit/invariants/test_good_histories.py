@@ -1,4 +1,4 @@
-"""Histories in which nothing is wrong never light a lamp red, in whatever order the traces of different servers are read."""
+"""Histories in which nothing is wrong light no lamp red, in whatever order the servers' traces are read."""
 
 from __future__ import annotations
 
@@ -89,6 +89,12 @@ def test_a_check_that_begins_in_the_middle_says_that_it_cannot_judge_results() -
     story.tell("mds1", Warned("time goes on"))
     lamp = story.lamps(finish=False)["linearisable"]
     assert lamp["state"] == "grey" and "before the check began" in lamp["explanation"]
+    assert story.red() == {}
+
+
+def test_reads_of_an_epoch_that_began_before_the_check() -> None:
+    story = Story()
+    story.call(900, ["Stat", "/x"], (500, 0), error="ENOENT", epoch=7)
     assert story.red() == {}
 
 

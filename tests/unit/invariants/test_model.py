@@ -1,4 +1,4 @@
-"""The checks' model of the file system against the namespace of the servers: two codes, one behaviour, at every moment of the past."""
+"""The checks' model of the file system against the namespace of the servers, at every moment of the past."""
 
 from __future__ import annotations
 
