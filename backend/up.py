@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import gc
 import signal
 import socket
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ from backend.settings import Settings
 from backend.status import table
 
 GREEN_TIMEOUT_S = 60.0
+GC_THRESHOLDS = (200_000, 50, 1000)
+"""The checks keep many small objects and no cycles: the default would walk them again and again."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 console = Console(stderr=True, highlight=False)
 
@@ -36,6 +39,8 @@ class Server(uvicorn.Server):
 
 def run_up(settings: Settings) -> int:
     """Returns the exit code: 0 after Ctrl-C, 2 with one line when it cannot start."""
+    gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
     try:
         return uvloop.run(up(settings))
     except LabError as error:
