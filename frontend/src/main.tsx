@@ -1,15 +1,25 @@
-import { createTheme, MantineProvider, Title } from "@mantine/core";
+import { MantineProvider } from "@mantine/core";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { ClusterPage } from "./pages/ClusterPage";
+import { stream } from "./store/connect";
+import { followUrl } from "./store/url";
+import { theme } from "./ui/theme";
 import "@mantine/core/styles.css";
+import "./styles/tokens.css";
+import "./styles/page.css";
+import "./styles/topology.css";
 
 const root = document.getElementById("root");
 if (root === null) throw new Error("the page has no element with the id root");
 
+followUrl();
+stream.open();
+
 createRoot(root).render(
   <StrictMode>
-    <MantineProvider theme={createTheme({})} defaultColorScheme="auto">
-      <Title>Cloverlab</Title>
+    <MantineProvider theme={theme} defaultColorScheme="auto">
+      <ClusterPage />
     </MantineProvider>
   </StrictMode>,
 );

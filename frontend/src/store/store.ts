@@ -12,6 +12,7 @@ import type {
   Processes,
   Rate,
   Run,
+  Server,
   Verb,
 } from "../api/types";
 import { EMPTY_PICTURE } from "./reduce";
@@ -21,6 +22,7 @@ import { MachineClock } from "./time";
 /** What a person has pointed at. */
 export type Selection =
   | { kind: "server"; name: string }
+  | { kind: "servers"; names: string[] }
   | { kind: "link"; a: string; b: string }
   | { kind: "record"; server: string; sn: number }
   | { kind: "lamp"; invariant: string };
@@ -131,3 +133,27 @@ export function runStart(state: LabState): number {
 }
 
 export const usePicture = (): Picture => useLab(shownPicture);
+
+const overlaid = new WeakMap<Server, Server>();
+
+/** The server with what the operating system says; the same object for the same question. */
+function withProcess(server: Server, known: Processes["servers"][number] | undefined): Server {
+  if (known === undefined || (known.process === server.process && known.pid === server.pid)) return server;
+  const before = overlaid.get(server);
+  if (before?.process === known.process && before.pid === known.pid) return before;
+  const after = { ...server, process: known.process, pid: known.pid };
+  overlaid.set(server, after);
+  return after;
+}
+
+/** Servers as shown: of the present, the operating system knows best who runs. */
+export function shownServers(state: LabState): Server[] {
+  const servers = Object.values(shownPicture(state).servers);
+  if (!isLive(state)) return servers;
+  return servers.map((server) =>
+    withProcess(
+      server,
+      state.processes.find(({ name }) => name === server.name),
+    ),
+  );
+}

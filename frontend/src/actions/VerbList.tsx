@@ -1,0 +1,141 @@
+import { NumberInput, SegmentedControl, Switch } from "@mantine/core";
+import { useState } from "react";
+import type { Direction, Verb, VerbOption } from "../api/types";
+import { KeyCap } from "../ui/KeyCap";
+import { perform } from "./perform";
+
+export interface Act {
+  verb: Verb;
+  targets: string[];
+  /** What the act is called here, when the verb's own label would not say it. */
+  label?: string;
+  /** Why it cannot be done now; empty when it can. */
+  impossible: string;
+}
+
+/** Acts as a list of buttons; one that has options opens them in place. */
+export function VerbList({ acts, onDone }: { acts: Act[]; onDone: () => void }) {
+  const [open, setOpen] = useState<string | null>(null);
+  return (
+    <ul className="verbs">
+      {acts.map((act) => {
+        const { verb, impossible } = act;
+        const shown = verb.options.filter(({ name }) => name !== "island");
+        const begin = (): void => {
+          if (shown.length > 0) {
+            setOpen(open === verb.verb ? null : verb.verb);
+            return;
+          }
+          void perform(verb.verb, act.targets);
+          onDone();
+        };
+        return (
+          <li key={verb.verb}>
+            <button
+              type="button"
+              className="verb"
+              data-testid={`verb-${verb.verb}`}
+              aria-expanded={shown.length > 0 ? open === verb.verb : undefined}
+              disabled={impossible !== ""}
+              onClick={begin}
+            >
+              <span className="verb-label">{act.label ?? verb.label}</span>
+              <KeyCap>{verb.key}</KeyCap>
+              {(impossible || verb.danger) && (
+                <span className="verb-says">{impossible === "" ? verb.danger : impossible}</span>
+              )}
+            </button>
+            {open === verb.verb && <OptionForm act={act} options={shown} onDone={onDone} />}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function OptionForm({ act, options, onDone }: { act: Act; options: VerbOption[]; onDone: () => void }) {
+  const [given, setGiven] = useState<Record<string, unknown>>(() =>
+    Object.fromEntries(options.map((option) => [option.name, option.default])),
+  );
+  const change = (name: string, value: unknown): void => setGiven((old) => ({ ...old, [name]: value }));
+  return (
+    <form
+      className="verb-options"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void perform(act.verb.verb, act.targets, given);
+        onDone();
+      }}
+    >
+      {options.map((option) => (
+        <OptionField
+          key={option.name}
+          option={option}
+          targets={act.targets}
+          value={given[option.name]}
+          onChange={(value) => change(option.name, value)}
+        />
+      ))}
+      <button type="submit" className="primary" data-testid={`do-${act.verb.verb}`}>
+        {act.label ?? act.verb.label}
+      </button>
+    </form>
+  );
+}
+
+interface FieldProps {
+  option: VerbOption;
+  targets: string[];
+  value: unknown;
+  onChange: (value: unknown) => void;
+}
+
+function OptionField({ option, targets, value, onChange }: FieldProps) {
+  const [a, b] = targets;
+  switch (option.type) {
+    case "direction":
+      return (
+        <SegmentedControl
+          fullWidth
+          aria-label="Direction"
+          value={value as Direction}
+          onChange={onChange}
+          data={[
+            { value: "both", label: "both ways" },
+            { value: "to", label: b === undefined ? "sends" : `${a} → ${b}` },
+            { value: "from", label: b === undefined ? "is sent" : `${b} → ${a}` },
+          ]}
+        />
+      );
+    case "milliseconds":
+      return (
+        <NumberInput
+          label="Milliseconds"
+          min={0}
+          max={60_000}
+          step={50}
+          value={Number(value)}
+          onChange={(ms) => onChange(Number(ms))}
+        />
+      );
+    case "share":
+      return (
+        <NumberInput
+          label="Of a hundred messages"
+          min={0}
+          max={100}
+          step={5}
+          value={Math.round(Number(value) * 100)}
+          onChange={(percent) => onChange(Number(percent) / 100)}
+        />
+      );
+    default:
+      return (
+        <Switch
+          label={option.name}
+          checked={value === true}
+          onChange={(event) => onChange(event.currentTarget.checked)}
+        />
+      );
+  }
+}

@@ -1,0 +1,109 @@
+/** What each key does. Menus, the help and the handler are made from the verbs of the control plane. */
+
+import type { Verb } from "../api/types";
+import { stepBack, stepForward, toggleFrozen } from "../store/moment";
+import { shownPicture, useLab } from "../store/store";
+import { toast } from "../store/toasts";
+import { perform } from "./perform";
+
+export interface KeyLine {
+  keys: string[];
+  does: string;
+}
+
+export const TIME_KEYS: KeyLine[] = [
+  { keys: ["Space"], does: "Freeze the picture, and go on" },
+  { keys: [".", "N"], does: "Frozen: the next event" },
+  { keys: ["P"], does: "Frozen: back by one event" },
+];
+
+export const PLACE_KEYS: KeyLine[] = [
+  { keys: ["1", "…", "9"], does: "Select a server" },
+  { keys: ["←", "→"], does: "Select the server beside it" },
+  { keys: ["Enter"], does: "Open the menu of what is selected" },
+  { keys: ["Esc"], does: "Select nothing" },
+  { keys: ["?"], does: "These keys" },
+];
+
+/** Whether keys are text for what has the focus. */
+export function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target.isContentEditable || target instanceof HTMLTextAreaElement) return true;
+  if (target instanceof HTMLSelectElement) return true;
+  return target instanceof HTMLInputElement && !["checkbox", "radio", "button"].includes(target.type);
+}
+
+/** Space and Enter belong to these when they have the focus; a server's card gives Space away. */
+export function ownsSpace(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  const control = target.closest("button, a, input, summary, [role=slider], [role=menuitem], [role=switch]");
+  return control !== null && !control.hasAttribute("data-server-card");
+}
+
+/** Does what `key` means now; false when it means nothing. */
+export function press(key: string, shift: boolean): boolean {
+  const frozen = useLab.getState().moment !== null;
+  if (key === " ") toggleFrozen();
+  else if (key === "." || (frozen && !shift && key === "n")) void stepForward();
+  else if (frozen && !shift && key === "p") void stepBack();
+  else if (/^[1-9]$/.test(key)) selectNth(Number(key) - 1);
+  else return act(key.toUpperCase());
+  return true;
+}
+
+function act(key: string): boolean {
+  const verb = useLab.getState().verbs.find((each) => each.key === key);
+  if (verb === undefined) return false;
+  const targets = targetsFor(verb);
+  if (targets === null)
+    toast(`${verb.label}: select a server first (1 to 9, arrows or a click)`, null, "error");
+  else void perform(verb.verb, targets, targets.length > 1 && targetsAreIsland() ? { island: true } : {});
+  return true;
+}
+
+function targetsAreIsland(): boolean {
+  return useLab.getState().selection?.kind === "servers";
+}
+
+/** What a verb's key acts on: what is selected, as far as the verb can take it; null when that is nothing. */
+function targetsFor(verb: Verb): string[] | null {
+  const { selection } = useLab.getState();
+  switch (verb.targets) {
+    case "cluster":
+      return [];
+    case "coordination":
+      return ["coordination"];
+    case "group":
+      return groupOfSelection();
+    case "link":
+      if (selection?.kind === "link") return [selection.a, selection.b];
+      if (selection?.kind === "server") return [selection.name];
+      if (selection?.kind === "servers" && verb.verb === "cut") return selection.names;
+      return verb.verb === "heal" ? [] : null;
+    default:
+      return selection?.kind === "server" ? [selection.name] : null;
+  }
+}
+
+function groupOfSelection(): string[] | null {
+  const { selection, live } = useLab.getState();
+  const own = selection?.kind === "server" ? live.servers[selection.name]?.group : undefined;
+  const groups = Object.keys(live.groups);
+  const name = own ?? (groups.length === 1 ? groups[0] : undefined);
+  return name === undefined ? null : [name];
+}
+
+function selectNth(index: number): void {
+  const name = Object.keys(shownPicture(useLab.getState()).servers)[index];
+  if (name === undefined) return;
+  useLab.setState({ selection: { kind: "server", name } });
+  document.getElementById(`card-${name}`)?.focus();
+}
+
+/** Moves the selection along the servers by `step`. */
+export function selectBeside(step: number): void {
+  const names = Object.keys(shownPicture(useLab.getState()).servers);
+  const { selection } = useLab.getState();
+  const at = selection?.kind === "server" ? names.indexOf(selection.name) : step > 0 ? -1 : names.length;
+  selectNth(Math.min(names.length - 1, Math.max(0, at + step)));
+}

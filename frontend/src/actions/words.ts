@@ -1,0 +1,121 @@
+/** Acts and events as whole phrases. */
+
+import type { LabEvent } from "../api/types";
+
+type Options = Record<string, unknown>;
+
+/** "mds1", "mds1 and mds2", "mds1, mds2 and mds3". */
+export function listed(names: readonly string[]): string {
+  if (names.length < 2) return names[0] ?? "";
+  return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}
+
+function way(targets: readonly string[], options: Options): string {
+  const [a, b] = targets;
+  if (b === undefined) {
+    if (options.direction === "to") return `what ${a} sends`;
+    return options.direction === "from" ? `what ${a} is sent` : `all links of ${a}`;
+  }
+  if (options.direction === "to") return `${a} → ${b}`;
+  return options.direction === "from" ? `${b} → ${a}` : `${a} ↔ ${b}`;
+}
+
+function cutWords(targets: readonly string[], options: Options): string {
+  if (options.island === true && targets.length > 1) return `Cut ${listed(targets)} off from the rest`;
+  if (targets.length === 1 && (options.direction ?? "both") === "both")
+    return `Cut ${targets[0]} off from everybody`;
+  return `Cut ${way(targets, options)}`;
+}
+
+const DONE: Record<string, (targets: readonly string[], options: Options) => string> = {
+  crash: (targets) => `Crashed ${listed(targets)}: its memory is gone`,
+  restart: (targets) => `Restarted ${listed(targets)}`,
+  stop: (targets) => `Stopped ${listed(targets)} gracefully`,
+  pause: (targets) => `Paused ${listed(targets)}: it stands still and does not know`,
+  resume: (targets) => `Resumed ${listed(targets)}`,
+  cut: cutWords,
+  heal: (targets) => (targets.length === 0 ? "Healed all links" : `Healed the links of ${listed(targets)}`),
+  heal_all: () => "Healed all links",
+  delay: (targets, options) => `Delayed ${way(targets, options)} by ${options.ms} ms`,
+  lose: (targets, options) =>
+    `${way(targets, options)} now loses ${Math.round(Number(options.share) * 100)}% of its messages`,
+  take_lock: (targets) => `Took the lock of ${listed(targets)} from its owner`,
+  expire_session: (targets) => `Ended the session of ${listed(targets)}`,
+  slow_disk: (targets, options) =>
+    Number(options.ms) > 0
+      ? `Slowed the disk of ${listed(targets)} by ${options.ms} ms`
+      : `The disk of ${listed(targets)} is as fast as before`,
+  fail_disk: (targets, options) =>
+    options.on === false
+      ? `The disk of ${listed(targets)} works again`
+      : `The disk of ${listed(targets)} fails`,
+  add_server: (targets) => `Added a server to ${listed(targets)}`,
+};
+
+/** What was done, for a toast: "Crashed mds1: its memory is gone". */
+export function doneWords(verb: string, targets: readonly string[], options: Options): string {
+  return DONE[verb]?.(targets, options) ?? `${verb.replaceAll("_", " ")}: ${listed(targets)}`;
+}
+
+type Tell = (event: never) => string;
+
+const TOLD: Partial<Record<LabEvent["kind"], Tell>> = {
+  Started: (event: { server: string; pid: number }) => `${event.server} started, process ${event.pid}`,
+  Stopped: (event: { server: string; reason: string }) => `${event.server} stopped: ${event.reason}`,
+  RoleChanged: (event: { server: string; role: string; epoch: number; reason: string }) =>
+    `${event.server} sees itself as ${event.role}${event.reason ? `: ${event.reason}` : ""}`,
+  Serving: (event: { server: string; epoch: number; sn: number }) =>
+    `${event.server} answers clients in epoch ${event.epoch}, from sn ${event.sn}`,
+  StoppedServing: (event: { server: string; reason: string }) =>
+    `${event.server} answers no longer: ${event.reason}`,
+  StepTaken: (event: { server: string; procedure: string; step: string; detail: string }) =>
+    `${event.server}, ${event.procedure} step ${event.step}: ${event.detail}`,
+  Placed: (event: { of_server: string; state: string }) =>
+    event.state === ""
+      ? `${event.of_server} has no place in the global view any more`
+      : `${event.of_server} is ${event.state} in the global view`,
+  LockHeld: (event: { group: string; owner: string }) =>
+    event.owner === ""
+      ? `nobody holds the lock of ${event.group}`
+      : `${event.owner} holds the lock of ${event.group}`,
+  EpochRaised: (event: { group: string; epoch: number; active: string }) =>
+    `${event.group} is in epoch ${event.epoch}; its active is ${event.active}`,
+  Configured: (event: { group: string; of_number: number; members: string[] }) =>
+    `configuration ${event.of_number} of ${event.group}: ${listed(event.members)}`,
+  SessionEnded: (event: { of_server: string; reason: string }) =>
+    `the session of ${event.of_server} ended: ${event.reason}`,
+  FaultInjected: (event: { verb: string; targets: string[]; options: Options }) =>
+    doneWords(event.verb, event.targets, event.options),
+  FaultEnded: (event: { verb: string; targets: string[] }) =>
+    `over: ${event.verb.replaceAll("_", " ")} of ${listed(event.targets)}`,
+  Renewing: (event: { server: string; phase: string; sn: number; goal_sn: number }) =>
+    `${event.server} is renewed from the ${event.phase}: sn ${event.sn} of ${event.goal_sn}`,
+  LeaseLost: (event: { server: string; late_ns: number }) =>
+    `${event.server} noticed ${(event.late_ns / 1e6).toFixed(0)} ms late that its session is over`,
+  Warned: (event: { server: string; what: string }) => `${event.server} warns: ${event.what}`,
+  JournalOpened: (event: { server: string; last_sn: number }) =>
+    `${event.server} found its journal up to sn ${event.last_sn}`,
+  JournalCorrupt: (event: { server: string; file: string; reason: string }) =>
+    `${event.server} found ${event.file} damaged: ${event.reason}`,
+  Cut: (event: { server: string; sn: number; reason: string }) =>
+    `${event.server} cut its journal after sn ${event.sn}: ${event.reason}`,
+  CheckFailed: (event: { invariant: string; explanation: string }) =>
+    `broken: ${event.invariant}. ${event.explanation}`,
+  Durable: (event: { server: string; sn: number }) => `${event.server} has sn ${event.sn} on its disk`,
+  Committed: (event: { server: string; sn: number; holders: string[] }) =>
+    `${event.server} committed sn ${event.sn}, held by ${listed(event.holders)}`,
+  Applied: (event: { server: string; sn: number }) => `${event.server} applied sn ${event.sn}`,
+};
+
+/** An event as a phrase. */
+export function told(event: LabEvent): string {
+  const tell = TOLD[event.kind] as ((event: LabEvent) => string) | undefined;
+  return tell?.(event) ?? `${event.server}: ${event.kind}`;
+}
+
+const OF_ONE_GROUP = new Set(["Durable", "Committed", "Applied", "Called", "Invoked", "StepTaken"]);
+
+/** Whether an event is worth a line by itself; those of single journal groups are too many. */
+export function tellsAStory(event: LabEvent): boolean {
+  return !OF_ONE_GROUP.has(event.kind);
+}

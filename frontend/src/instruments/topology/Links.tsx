@@ -1,0 +1,73 @@
+import type { Link } from "../../api/types";
+import { along, type Geometry, type LinkShape, svgPath } from "./layout";
+import { stateOf } from "./rules";
+
+interface Props {
+  geometry: Geometry;
+  width: number;
+  links: readonly Link[];
+  selected: { a: string; b: string } | null;
+  onOpen: (a: string, b: string) => void;
+}
+
+/** The links, with what was done to them. By keyboard they are reached through a server's menu. */
+export function Links({ geometry, width, links, selected, onOpen }: Props) {
+  return (
+    <svg className="links" width={width} height={geometry.height} aria-hidden="true">
+      {geometry.links.map((shape) => (
+        <LinkPath
+          key={`${shape.a} ${shape.b}`}
+          shape={shape}
+          links={links}
+          selected={selected?.a === shape.a && selected.b === shape.b}
+          onOpen={onOpen}
+        />
+      ))}
+    </svg>
+  );
+}
+
+interface PathProps {
+  shape: LinkShape;
+  links: readonly Link[];
+  selected: boolean;
+  onOpen: (a: string, b: string) => void;
+}
+
+function LinkPath({ shape, links, selected, onOpen }: PathProps) {
+  const { a, b, curve } = shape;
+  const { kind, direction, words } = stateOf(links, a, b);
+  const path = svgPath(curve);
+  const mark = along(curve, direction === "to" ? 0.72 : direction === "from" ? 0.28 : 0.5);
+  const arrow = direction === "to" ? `${a} → ${b} ` : direction === "from" ? `${b} → ${a} ` : "";
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the keyboard's way is a server's menu
+    <g
+      className={`link link-${kind}`}
+      data-testid={`link-${a}-${b}`}
+      data-state={kind}
+      data-selected={selected || undefined}
+      onClick={() => onOpen(a, b)}
+    >
+      <path className="link-line" d={path} />
+      <path className="link-touch" d={path}>
+        <title>{`${a} – ${b}${words && `: ${words}`}. Click to cut, delay or lose`}</title>
+      </path>
+      {kind !== "open" && (
+        <g transform={`translate(${mark.x} ${mark.y})`} className="link-mark">
+          {kind === "cut" ? (
+            <>
+              <circle r="0.62em" />
+              <path d="M-4.500 -4.500 4.500 4.500M4.500 -4.500-4.500 4.500" />
+            </>
+          ) : (
+            <circle r="0.35em" />
+          )}
+          <text y="1.75em" textAnchor="middle">
+            {kind === "cut" ? arrow : `${arrow}${words}`}
+          </text>
+        </g>
+      )}
+    </g>
+  );
+}

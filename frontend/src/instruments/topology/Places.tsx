@@ -1,0 +1,136 @@
+import type { Client, Group } from "../../api/types";
+import { isLive, rates, useLab } from "../../store/store";
+import { count, milliseconds } from "../../store/time";
+import type { Box } from "./layout";
+
+function placed(box: Box) {
+  return { left: box.x, top: box.y, width: box.width, height: box.height };
+}
+
+interface LaneProps {
+  box: Box;
+  group: Group | undefined;
+  onOpen: () => void;
+}
+
+/** The lane of a replica group, with what the group agrees on. */
+export function LaneSign({ box, group, onOpen }: LaneProps) {
+  if (group === undefined) return null;
+  const { name, epoch, lock_owner, commit_sn } = group;
+  return (
+    <div className="lane" style={placed(box)}>
+      <button type="button" className="lane-sign" aria-haspopup="dialog" onClick={onOpen}>
+        <strong>{name}</strong>
+        <span>
+          epoch <b data-testid={`epoch-${name}`}>{epoch}</b>
+        </span>
+        <span>
+          committed sn <b>{count(commit_sn)}</b>
+        </span>
+        <span className={lock_owner === "" ? "lane-nobody" : ""}>
+          {lock_owner === "" ? "nobody holds the lock" : `lock: ${lock_owner}`}
+        </span>
+      </button>
+    </div>
+  );
+}
+
+interface IslandProps {
+  box: Box;
+  inviting: boolean;
+  ready: boolean;
+  empty: boolean;
+}
+
+/** Where servers stand that are cut off from all others; a card dropped here is cut off. */
+export function IslandSign({ box, inviting, ready, empty }: IslandProps) {
+  const state = ready ? "island-ready" : inviting ? "island-inviting" : "";
+  return (
+    <div
+      className={`island ${state} ${empty ? "" : "island-lived"}`}
+      style={placed(box)}
+      data-testid="island"
+    >
+      <strong>Cut off</strong>
+      {empty && (
+        <span>
+          {inviting
+            ? "Let go here to cut it off from everybody"
+            : "Drag a server here to cut it off from everybody"}
+        </span>
+      )}
+    </div>
+  );
+}
+
+export function CoordinationCard({ box, onOpen }: { box: Box; onOpen: () => void }) {
+  const coordination = useLab((state) => state.coordination);
+  const says =
+    coordination === null ? "" : coordination.embedded ? `pid ${coordination.pid || "–"}` : "ZooKeeper";
+  const process = coordination?.process ?? "running";
+  return (
+    <button
+      type="button"
+      className="place place-coordination"
+      data-process={process}
+      style={placed(box)}
+      aria-haspopup="dialog"
+      onClick={onOpen}
+    >
+      <strong>Coordination</strong>
+      <span>{process === "running" ? says : process}</span>
+    </button>
+  );
+}
+
+const SECOND_OF_RATES = 5;
+
+function lastSecond(): { per_s: number; p99_ms: number | null; failed: number } | null {
+  const recent = rates.from(rates.length - SECOND_OF_RATES);
+  if (recent.length === 0) return null;
+  const span_ms = recent.reduce((sum, rate) => sum + rate.span_ms, 0);
+  const per_s = (recent.reduce((sum, rate) => sum + rate.ok, 0) * 1000) / span_ms;
+  const failed = recent.reduce((sum, rate) => sum + rate.failed, 0);
+  return { per_s, failed, p99_ms: recent.at(-1)?.p99_ms ?? null };
+}
+
+interface ClientProps {
+  box: Box;
+  client: Client;
+  onOpen: () => void;
+}
+
+export function ClientCard({ box, client, onOpen }: ClientProps) {
+  useLab((state) => Math.floor(state.beat / 4));
+  const live = useLab(isLive);
+  const now = live ? lastSecond() : null;
+  const silent = now !== null && now.per_s === 0 && !client.paused;
+  return (
+    <button
+      type="button"
+      className={`place place-client ${silent ? "place-silent" : ""}`}
+      data-process={client.process}
+      style={placed(box)}
+      aria-haspopup="dialog"
+      onClick={onOpen}
+    >
+      <strong>{client.name}</strong>
+      {now === null ? (
+        <span>pid {client.pid || "–"}</span>
+      ) : (
+        <>
+          <span className="place-figure" data-testid={`rate-${client.name}`}>
+            {count(now.per_s)} <small>ok/s</small>
+          </span>
+          <span>
+            {client.paused
+              ? "paused"
+              : now.p99_ms === null
+                ? "no answers"
+                : `p99 ${milliseconds(now.p99_ms)}`}
+          </span>
+        </>
+      )}
+    </button>
+  );
+}

@@ -1,0 +1,93 @@
+import { memo, type PointerEvent } from "react";
+import type { Server } from "../../api/types";
+import { count } from "../../store/time";
+import { RoleMark } from "../../ui/RoleMark";
+import type { Box } from "./layout";
+
+interface Props {
+  server: Server;
+  box: Box;
+  compact: boolean;
+  selected: boolean;
+  holdsLock: boolean;
+  dragged: { x: number; y: number } | null;
+  onOpen: (name: string) => void;
+  onFocus: (name: string) => void;
+  onGrab: (event: PointerEvent<HTMLButtonElement>, name: string) => void;
+}
+
+/** What a server says of itself when the global view says otherwise. */
+export function disagreement({ role, believes, process }: Server): string {
+  if (process === "stopped" || believes === "none" || believes === role) return "";
+  if (believes === "elected") return "upgrading";
+  return `believes: ${believes}`;
+}
+
+function processWord({ process }: Server): string {
+  if (process === "paused") return "paused";
+  return process === "stopped" ? "not running" : "";
+}
+
+export const ServerCard = memo(function ServerCard(props: Props) {
+  const { server, box, compact, selected, holdsLock, dragged, onOpen, onFocus, onGrab } = props;
+  const { name, role, sn, epoch, applied_sn, lag, pid } = server;
+  const [state, says] = [processWord(server), disagreement(server)];
+  const place = dragged ?? box;
+  return (
+    <button
+      type="button"
+      id={`card-${name}`}
+      data-server-card=""
+      data-testid={`card-${name}`}
+      className={`card card-${role} ${compact ? "card-compact" : ""} ${dragged ? "card-dragged" : ""}`}
+      data-process={server.process}
+      data-selected={selected || undefined}
+      aria-haspopup="dialog"
+      aria-label={`${name}, ${role}${state && `, ${state}`}${says && `, ${says}`}, sn ${sn}, epoch ${epoch}`}
+      style={{ width: box.width, height: box.height, transform: `translate(${place.x}px, ${place.y}px)` }}
+      onClick={() => onOpen(name)}
+      onFocus={() => onFocus(name)}
+      onPointerDown={(event) => onGrab(event, name)}
+    >
+      <span className="card-head">
+        <RoleMark role={role} size={compact ? "2.4rem" : "3.5rem"} />
+        <span className="card-title">
+          <span className="card-name">{name}</span>
+          <span className="card-role">{says || state || role}</span>
+        </span>
+        {holdsLock && (
+          <span className="card-lock" title="holds the lock">
+            <svg viewBox="0 0 16 16" width="1.1rem" height="1.1rem" aria-hidden="true">
+              <path d="M4 7V5a4 4 0 0 1 8 0v2h1v8H3V7Zm2 0h4V5a2 2 0 0 0-4 0Z" />
+            </svg>
+          </span>
+        )}
+      </span>
+      <span className="card-sn">
+        <small>sn</small>
+        {count(sn)}
+      </span>
+      {!compact && (
+        <span className="card-numbers">
+          <Figure label="epoch" value={epoch} />
+          <Figure label="applied" value={applied_sn} />
+          <Figure label="lag" value={lag} loud={lag > 0 && server.process !== "stopped"} />
+          <span className="figure">
+            <small>pid</small>
+            {pid || "–"}
+          </span>
+        </span>
+      )}
+      {server.process === "paused" && <span className="card-veil" aria-hidden="true" />}
+    </button>
+  );
+});
+
+function Figure({ label, value, loud = false }: { label: string; value: number; loud?: boolean }) {
+  return (
+    <span className={loud ? "figure figure-loud" : "figure"}>
+      <small>{label}</small>
+      {count(value)}
+    </span>
+  );
+}

@@ -1,0 +1,214 @@
+import { useComputedColorScheme } from "@mantine/core";
+import { useElementSize, useReducedMotion } from "@mantine/hooks";
+import { useCallback, useMemo, useState } from "react";
+import { useShallow } from "zustand/react/shallow";
+import { perform } from "../../actions/perform";
+import { listed } from "../../actions/words";
+import type { Server } from "../../api/types";
+import { canAct, isLive, type Selection, shownPicture, shownServers, useLab } from "../../store/store";
+import { toast } from "../../store/toasts";
+import { KeyCap } from "../../ui/KeyCap";
+import { useRem } from "../../ui/useRem";
+import { Dots } from "./Dots";
+import { Legend } from "./Legend";
+import { Links } from "./Links";
+import { type Geometry, layout, type Scene } from "./layout";
+import { Menu, type Pointed } from "./Menu";
+import { Mirror } from "./Mirror";
+import { ClientCard, CoordinationCard, IslandSign, LaneSign } from "./Places";
+import { adriftOf } from "./rules";
+import { ServerCard } from "./ServerCard";
+import { useDrag } from "./useDrag";
+import { useLasso } from "./useLasso";
+
+/** The geometry changes with names, islands and size only: not with every event. */
+function useGeometry(servers: Server[], width: number, rem: number): Geometry {
+  const links = useLab((state) => state.links);
+  const live = useLab(isLive);
+  const clients = useLab((state) => state.clients);
+  const members = servers.map(({ name, group }) => `${group}/${name}`).join(" ");
+  const clientNames = clients.map(({ name }) => name).join(" ");
+  const names = servers.map(({ name }) => name);
+  const adrift = live ? [...adriftOf(links, names, clientNames.split(" "))].join(" ") : "";
+  return useMemo(() => {
+    const groups = new Map<string, string[]>();
+    for (const member of members.split(" ").filter(Boolean)) {
+      const [group = "", name = ""] = member.split("/");
+      groups.set(group, [...(groups.get(group) ?? []), name]);
+    }
+    const scene: Scene = {
+      groups: [...groups].map(([name, servers]) => ({ name, servers })),
+      clients: clientNames.split(" ").filter(Boolean),
+      adrift: new Set(adrift.split(" ").filter(Boolean)),
+    };
+    return layout(scene, width, rem);
+  }, [members, clientNames, adrift, width, rem]);
+}
+
+/** Servers, their links and what goes on between them; faults where the hand is. */
+export function Topology() {
+  const { ref, width } = useElementSize();
+  const rem = useRem();
+  const servers = useLab(useShallow(shownServers));
+  return (
+    <section className="panel topology" aria-label="Topology">
+      <Mirror servers={servers} />
+      <div ref={ref}>
+        {servers.length === 0 ? (
+          <Waiting />
+        ) : (
+          width > 0 && <Stage servers={servers} width={width} rem={rem} />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Waiting() {
+  const connection = useLab((state) => state.connection.state);
+  return (
+    <p className="waiting" role="status">
+      {connection === "live" ? "The cluster has no servers yet." : "Waiting for the control plane to answer…"}
+    </p>
+  );
+}
+
+function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem: number }) {
+  const geometry = useGeometry(servers, width, rem);
+  const scheme = useComputedColorScheme("light");
+  const still = useReducedMotion();
+  const live = useLab(isLive);
+  const links = useLab((state) => state.links);
+  const groups = useLab((state) => shownPicture(state).groups);
+  const clients = useLab((state) => state.clients);
+  const selection = useLab((state) => state.selection);
+  const [pointed, point] = useState<Pointed | null>(null);
+
+  const drop = useCallback(
+    (name: string, onIsland: boolean) => {
+      const adrift = !geometry.links.some(({ a, b }) => a === name || b === name);
+      if (!canAct(useLab.getState())) toast("A past run cannot be changed", null, "error");
+      else if (onIsland && !adrift) void perform("cut", [name]);
+      else if (!onIsland && adrift) void perform("heal", [name]);
+    },
+    [geometry],
+  );
+  const { drag, grab, wasDrag } = useDrag(geometry, drop);
+  const lasso = useLasso(geometry, (names) =>
+    useLab.setState({ selection: names.length > 0 ? { kind: "servers", names } : null }),
+  );
+  const openServer = useCallback(
+    (name: string) => {
+      if (wasDrag()) return;
+      useLab.setState({ selection: { kind: "server", name } });
+      point({ kind: "server", name });
+    },
+    [wasDrag],
+  );
+  const focusServer = useCallback((name: string) => {
+    const { selection: before } = useLab.getState();
+    if (before?.kind !== "server" || before.name !== name)
+      useLab.setState({ selection: { kind: "server", name } });
+  }, []);
+  const openLink = useCallback((a: string, b: string) => {
+    useLab.setState({ selection: { kind: "link", a, b } });
+    point({ kind: "link", a, b });
+  }, []);
+  const caught = selection?.kind === "servers" ? selection.names : [];
+
+  return (
+    <div
+      className="stage"
+      style={{ height: geometry.height }}
+      onPointerDown={lasso.begin}
+      onPointerMove={lasso.extend}
+      onPointerUp={lasso.close}
+      onPointerCancel={lasso.close}
+    >
+      {geometry.lanes.map(({ name, box }) => (
+        <LaneSign key={name} box={box} group={groups[name]} onOpen={() => point({ kind: "group", name })} />
+      ))}
+      <IslandSign
+        box={geometry.island}
+        inviting={drag !== null}
+        ready={drag?.overIsland ?? false}
+        empty={Object.values(geometry.cards).every((card) => card.x < geometry.island.x) && !geometry.narrow}
+      />
+      <Links
+        geometry={geometry}
+        width={width}
+        links={live ? links : NO_LINKS}
+        selected={selection?.kind === "link" ? selection : null}
+        onOpen={openLink}
+      />
+      <CoordinationCard
+        box={geometry.coordination}
+        onOpen={() => point({ kind: "process", name: "coordination" })}
+      />
+      {clients.map((client) => {
+        const box = geometry.clients[client.name];
+        return box === undefined ? null : (
+          <ClientCard
+            key={client.name}
+            box={box}
+            client={client}
+            onOpen={() => point({ kind: "process", name: client.name })}
+          />
+        );
+      })}
+      {servers.map((server) => {
+        const box = geometry.cards[server.name];
+        return box === undefined ? null : (
+          <ServerCard
+            key={server.name}
+            server={server}
+            box={box}
+            compact={geometry.compact}
+            selected={isSelected(selection, server.name)}
+            holdsLock={groups[server.group]?.lock_owner === server.name}
+            dragged={drag?.name === server.name ? drag.at : null}
+            onOpen={openServer}
+            onFocus={focusServer}
+            onGrab={grab}
+          />
+        );
+      })}
+      <Dots geometry={geometry} width={width} rem={rem} moving={live && !still} scheme={scheme} />
+      {lasso.loop.length > 1 && (
+        <svg className="lasso" aria-hidden="true">
+          <polygon points={lasso.loop.map(({ x, y }) => `${x},${y}`).join(" ")} />
+        </svg>
+      )}
+      <Menu pointed={pointed} geometry={geometry} onPoint={point} />
+      {caught.length > 0 && <Caught names={caught} />}
+      <Legend />
+    </div>
+  );
+}
+
+const NO_LINKS: never[] = [];
+
+function isSelected(selection: Selection | null, name: string): boolean {
+  if (selection?.kind === "servers") return selection.names.includes(name);
+  return selection?.kind === "server" && selection.name === name;
+}
+
+/** What can be done with the servers in the loop. */
+function Caught({ names }: { names: string[] }) {
+  const done = (): void => useLab.setState({ selection: null });
+  const cut = (): void => {
+    void perform("cut", names, { island: names.length > 1 });
+    done();
+  };
+  return (
+    <div className="caught" role="toolbar" aria-label="Selected servers">
+      <strong>{listed(names)}</strong>
+      <button type="button" className="primary" onClick={cut}>
+        Cut off from the rest <KeyCap>X</KeyCap>
+      </button>
+      <button type="button" className="plain" onClick={done}>
+        Let go
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,82 @@
+/** Messages as dots on their way, on a canvas over the links. */
+
+import { along, type Curve } from "./layout";
+
+export interface Dot {
+  curve: Curve;
+  /** Whether it goes from the curve's end to its start. */
+  back: boolean;
+  family: Family;
+  reply: boolean;
+  /** How many messages it stands for. */
+  count: number;
+  /** `performance.now()` when it left. */
+  left_ms: number;
+}
+
+export type Family = "call" | "journal" | "takeover" | "renewing" | "view" | "other";
+export type Palette = Record<Family | "surface", string>;
+
+export const TRAVEL_MS = 520;
+
+const FAMILIES: Record<Exclude<Family, "other">, string[]> = {
+  call: ["Request", "Answer", "Refused"],
+  journal: ["Prepare", "Prepared", "Commit", "Mismatch"],
+  takeover: ["Recover", "Promise", "Stale"],
+  renewing: ["Register", "Renew", "Renewed", "FetchGroups", "Groups", "FetchImage", "ImagePacket"],
+  view: ["AskView", "ViewCopy", "Ping"],
+};
+const REPLIES = new Set([
+  "Answer",
+  "Refused",
+  "Prepared",
+  "Mismatch",
+  "Promise",
+  "Stale",
+  "Groups",
+  "Renewed",
+  "ImagePacket",
+  "Checked",
+  "ViewCopy",
+]);
+
+const BY_KIND = new Map(
+  Object.entries(FAMILIES).flatMap(([family, kinds]) =>
+    kinds.map((kind) => [kind, family as Family] as const),
+  ),
+);
+
+export function familyOf(kind: string): Family {
+  return BY_KIND.get(kind) ?? "other";
+}
+
+export function isReply(kind: string): boolean {
+  return REPLIES.has(kind);
+}
+
+function eased(share: number): number {
+  return share < 0.5 ? 2 * share * share : 1 - 2 * (1 - share) * (1 - share);
+}
+
+/** Draws the dots that are under way at `now_ms`; a reply is hollow, many messages make a bigger dot. */
+export function draw(
+  context: CanvasRenderingContext2D,
+  dots: readonly Dot[],
+  now_ms: number,
+  rem: number,
+  palette: Palette,
+): void {
+  for (const { curve, back, family, reply, count, left_ms } of dots) {
+    const share = (now_ms - left_ms) / TRAVEL_MS;
+    if (share < 0 || share > 1) continue;
+    const { x, y } = along(curve, back ? 1 - eased(share) : eased(share));
+    const radius = rem * Math.min(0.5, 0.24 + 0.06 * Math.log2(count));
+    context.beginPath();
+    context.arc(x, y, radius, 0, 2 * Math.PI);
+    context.fillStyle = reply ? palette.surface : palette[family];
+    context.fill();
+    context.lineWidth = rem * 0.13;
+    context.strokeStyle = reply ? palette[family] : palette.surface;
+    context.stroke();
+  }
+}

@@ -1,0 +1,1 @@
+export { Topology } from "./Topology";

@@ -1,0 +1,44 @@
+import { useEffect, useState } from "react";
+import { stream } from "../store/connect";
+import { useLab } from "../store/store";
+
+/** A lost connection, and trouble of the cluster itself. */
+export function Banner() {
+  const connection = useLab((state) => state.connection);
+  const trouble = useLab((state) => state.cluster?.trouble ?? "");
+  const known = useLab((state) => state.liveRun !== null);
+  if (connection.state === "lost") return <Lost known={known} />;
+  if (trouble !== "")
+    return (
+      <div className="banner" role="alert">
+        <p>The cluster did not start: {trouble}</p>
+      </div>
+    );
+  return null;
+}
+
+function Lost({ known }: { known: boolean }) {
+  const { since_ms, retry_at_ms } = useLab((state) => state.connection);
+  const [now_ms, setNow] = useState(() => performance.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(performance.now()), 500);
+    return () => clearInterval(timer);
+  }, []);
+  const gone_s = Math.max(0, Math.round((now_ms - since_ms) / 1000));
+  const wait_s = Math.max(0, Math.ceil((retry_at_ms - now_ms) / 1000));
+  return (
+    <div className="banner" role="alert" data-testid="lost">
+      <p>
+        <strong>No connection to the control plane</strong>
+        <span aria-hidden="true">
+          {" "}
+          for {gone_s} s. {wait_s > 0 ? `Trying again in ${wait_s} s.` : "Trying again…"}
+        </span>
+        {known && " The picture is the last one that came."}
+      </p>
+      <button type="button" className="pill" onClick={() => stream.retryNow()}>
+        Try now
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,64 @@
+import { ActionIcon, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import { useLab } from "../store/store";
+import { Clover } from "../ui/Clover";
+import { KeyCap } from "../ui/KeyCap";
+import { RunMenu } from "./RunMenu";
+import { Throttle } from "./Throttle";
+import { TimeControl } from "./TimeControl";
+
+/** Which cluster, on what it runs, which run and which moment of it. */
+export function Header({ onHelp }: { onHelp: () => void }) {
+  const cluster = useLab((state) => state.cluster);
+  return (
+    <header className="header">
+      <h1 className="brand">
+        <Clover />
+        <span>
+          <span className="brand-house">Cloverlab</span>
+          {cluster !== null && <span className="brand-cluster">{cluster.cluster}</span>}
+        </span>
+      </h1>
+      {cluster !== null && (
+        <dl className="facts">
+          <div>
+            <dt>protocol</dt>
+            <dd>{cluster.protocol.toUpperCase()}</dd>
+          </div>
+          <div>
+            <dt>runs on</dt>
+            <dd>{cluster.fabric}</dd>
+          </div>
+        </dl>
+      )}
+      <RunMenu />
+      <TimeControl />
+      <span className="header-space" />
+      <Throttle />
+      <SchemeSwitch />
+      <ActionIcon variant="default" size="2.4rem" aria-label="Keys" title="Keys" onClick={onHelp}>
+        <KeyCap>?</KeyCap>
+      </ActionIcon>
+    </header>
+  );
+}
+
+function SchemeSwitch() {
+  const { setColorScheme } = useMantineColorScheme();
+  const scheme = useComputedColorScheme("light");
+  const other = scheme === "light" ? "dark" : "light";
+  return (
+    <ActionIcon
+      variant="default"
+      size="2.4rem"
+      aria-label={`Use ${other} colours`}
+      title={`Use ${other} colours`}
+      data-testid="scheme"
+      onClick={() => setColorScheme(other)}
+    >
+      <svg viewBox="0 0 20 20" width="1.1rem" height="1.1rem" aria-hidden="true">
+        <circle cx="10" cy="10" r="7.2" fill="none" stroke="currentColor" strokeWidth="1.6" />
+        <path d="M10 2.8a7.2 7.2 0 0 1 0 14.4Z" fill="currentColor" />
+      </svg>
+    </ActionIcon>
+  );
+}

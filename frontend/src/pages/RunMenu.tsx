@@ -1,0 +1,64 @@
+import { Menu } from "@mantine/core";
+import { api } from "../api/client";
+import type { Run } from "../api/types";
+import { openRun } from "../store/moment";
+import { shownRun, useLab } from "../store/store";
+import { complain } from "../store/toasts";
+
+async function readRuns(): Promise<void> {
+  try {
+    useLab.setState({ runs: await api.runs() });
+  } catch (error) {
+    complain(error);
+  }
+}
+
+function startedWords({ started_at }: Run): string {
+  const at = new Date(started_at);
+  const sameDay = at.toDateString() === new Date().toDateString();
+  const time = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  return sameDay ? time : `${at.toLocaleDateString([], { day: "numeric", month: "short" })}, ${time}`;
+}
+
+function lengthWords({ started_at, ended_at, live }: Run): string {
+  if (live) return "running now";
+  if (ended_at === null) return "end not known";
+  const minutes = (Date.parse(ended_at) - Date.parse(started_at)) / 60_000;
+  return minutes < 1 ? `${Math.round(minutes * 60)} s` : `${Math.round(minutes)} min`;
+}
+
+/** All runs of this cluster; a past one can be looked at like the present. */
+export function RunMenu() {
+  const runs = useLab((state) => state.runs);
+  const shown = useLab(shownRun);
+  const liveRun = useLab((state) => state.liveRun);
+  if (shown === null) return null;
+  return (
+    <Menu position="bottom-start" shadow="lg" onOpen={() => void readRuns()}>
+      <Menu.Target>
+        <button type="button" className="pill" data-testid="run" data-run={shown}>
+          Run {shown}
+          <span className="soft"> {shown === liveRun ? "now" : "past"}</span>
+          <span aria-hidden="true"> ▾</span>
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown className="runs">
+        <Menu.Label>Runs, newest first</Menu.Label>
+        {runs.map((run) => (
+          <Menu.Item
+            key={run.run}
+            data-testid={`run-${run.run}`}
+            aria-current={run.run === shown || undefined}
+            onClick={() => void openRun(run.run)}
+          >
+            <span className="run-line">
+              <strong>Run {run.run}</strong>
+              <span>{startedWords(run)}</span>
+              <span className="soft">{lengthWords(run)}</span>
+            </span>
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,46 @@
+import { tellsAStory, told } from "../actions/words";
+import type { LabEvent } from "../api/types";
+import { events, isLive, runStart, useLab } from "../store/store";
+import { sinceStart } from "../store/time";
+
+const LINES = 4;
+const LOOK_BACK = 4_000;
+
+function newest(): LabEvent[] {
+  const found: LabEvent[] = [];
+  const oldest = Math.max(0, events.length - LOOK_BACK);
+  for (let index = events.length - 1; index >= oldest && found.length < LINES; index -= 1) {
+    const event = events.at(index);
+    if (event !== undefined && tellsAStory(event)) found.push(event);
+  }
+  return found;
+}
+
+/** What happened last, in words; while frozen, the event that was stepped to. */
+export function Story() {
+  useLab((state) => state.beat);
+  const live = useLab(isLive);
+  const stepped = useLab((state) => state.moment?.event ?? null);
+  const start_ns = useLab(runStart);
+  const lines = live ? newest() : stepped === null ? [] : [stepped];
+  return (
+    <section className="panel story" aria-label="What happened last">
+      {lines.length === 0 ? (
+        <p className="soft">
+          {live
+            ? "Nothing but ordinary work so far."
+            : "N steps to the next event, P back, Space returns to the present."}
+        </p>
+      ) : (
+        <ol data-testid="story">
+          {lines.map((event) => (
+            <li key={event.seq} data-kind={event.kind}>
+              <span className="figures">{sinceStart(event.at_ns, start_ns, 2)}</span>
+              <span>{told(event)}</span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,77 @@
+import { Popover, Slider } from "@mantine/core";
+import { useState } from "react";
+import { changeWorkload } from "../actions/perform";
+import { canAct, useLab } from "../store/store";
+import { count } from "../store/time";
+
+const MARKS = [1, 10, 100, 1000].map((rate) => ({ value: Math.log10(rate), label: count(rate) }));
+const MOST = Math.log10(5000);
+
+function rateOf(position: number): number {
+  const rate = 10 ** position;
+  const step = rate < 10 ? 1 : rate < 100 ? 5 : rate < 1000 ? 50 : 500;
+  return Math.max(1, Math.round(rate / step) * step);
+}
+
+/** How hard the workload presses: its rate on a logarithmic scale, and a pause. */
+export function Throttle() {
+  const client = useLab((state) => state.clients[0]);
+  const enabled = useLab(canAct);
+  const [position, setPosition] = useState<number | null>(null);
+  if (client === undefined) return null;
+  const { rate_per_s, paused } = client;
+  const shown = position ?? Math.log10(Math.max(1, rate_per_s || 5000));
+  return (
+    <div className="throttle">
+      <button
+        type="button"
+        className="plain"
+        disabled={!enabled}
+        aria-label={paused ? "Let the workload go on" : "Pause the workload"}
+        title={paused ? "Let the workload go on" : "Pause the workload"}
+        data-testid="workload-pause"
+        onClick={() => void changeWorkload({ paused: !paused })}
+      >
+        {paused ? "▶" : "❚❚"}
+      </button>
+      <Popover position="bottom-end" shadow="lg" trapFocus withArrow width="22rem">
+        <Popover.Target>
+          <button type="button" className="pill" disabled={!enabled} data-testid="workload">
+            {paused
+              ? "workload paused"
+              : rate_per_s > 0
+                ? `${count(rate_per_s)} calls/s`
+                : "as fast as it goes"}
+            <span aria-hidden="true"> ▾</span>
+          </button>
+        </Popover.Target>
+        <Popover.Dropdown aria-label="Workload" className="throttle-panel">
+          <p className="throttle-now">
+            <strong>{count(rateOf(shown))}</strong> calls a second, wished for
+          </p>
+          <Slider
+            thumbLabel="Calls a second"
+            min={0}
+            max={MOST}
+            step={0.01}
+            marks={MARKS}
+            value={shown}
+            label={null}
+            onChange={setPosition}
+            onChangeEnd={(value) => {
+              setPosition(null);
+              void changeWorkload({ rate_per_s: rateOf(value), paused: false });
+            }}
+          />
+          <button
+            type="button"
+            className="pill"
+            onClick={() => void changeWorkload({ rate_per_s: 0, paused: false })}
+          >
+            As fast as answers come
+          </button>
+        </Popover.Dropdown>
+      </Popover>
+    </div>
+  );
+}

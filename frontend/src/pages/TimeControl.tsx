@@ -1,0 +1,84 @@
+import { useEffect, useState } from "react";
+import { goLive, stepBack, stepForward, toggleFrozen } from "../store/moment";
+import { clock, isLive, runStart, shownPicture, useLab } from "../store/store";
+import { sinceStart } from "../store/time";
+
+const TICK_MS = 100;
+
+/** The machine's clock while the present is shown, else the moment that is looked at. */
+function useShownNs(): number {
+  const live = useLab((state) => isLive(state) && state.connection.state === "live");
+  const at_ns = useLab((state) => state.moment?.at_ns ?? shownPicture(state).at_ns);
+  const [, tick] = useState(0);
+  useEffect(() => {
+    if (!live) return;
+    const timer = setInterval(() => tick((count) => count + 1), TICK_MS);
+    return () => clearInterval(timer);
+  }, [live]);
+  return live ? clock.now_ns() : at_ns;
+}
+
+/** Which moment is shown, with the keys to stop it and to step through it. */
+export function TimeControl() {
+  const shown_ns = useShownNs();
+  const start_ns = useLab(runStart);
+  const live = useLab(isLive);
+  const past = useLab((state) => state.run !== null);
+  const moment = useLab((state) => state.moment);
+  if (start_ns === 0) return null;
+  return (
+    <section
+      className="time"
+      aria-label="Moment"
+      data-testid="time"
+      data-state={live ? "live" : past ? "past" : "frozen"}
+    >
+      <span className="time-state" data-live={live || undefined}>
+        {live ? "live" : past ? "past" : "frozen"}
+      </span>
+      <span
+        className="time-clock"
+        data-testid="clock"
+        data-ns={Math.round(moment?.at_ns ?? shown_ns)}
+        title="Since the run's start, on the machine's monotonic clock"
+      >
+        {sinceStart(shown_ns, start_ns, live ? 1 : 3)}
+      </span>
+      {live ? (
+        <button
+          type="button"
+          className="plain"
+          title="Freeze the picture (Space)"
+          aria-label="Freeze the picture"
+          onClick={toggleFrozen}
+        >
+          ❚❚
+        </button>
+      ) : (
+        <>
+          <button
+            type="button"
+            className="plain"
+            title="Back by one event (P)"
+            aria-label="Back by one event"
+            onClick={() => void stepBack()}
+          >
+            ◂
+          </button>
+          <button
+            type="button"
+            className="plain"
+            title="Next event (N or .)"
+            aria-label="Next event"
+            onClick={() => void stepForward()}
+          >
+            ▸
+          </button>
+          <button type="button" className="primary" data-testid="go-live" onClick={goLive}>
+            Live
+          </button>
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,50 @@
+import { useEffect } from "react";
+import { isTyping, ownsSpace, press, selectBeside } from "../actions/keys";
+import { useLab } from "../store/store";
+
+function inDialog(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest("[aria-modal=true]") !== null;
+}
+
+function arrows(event: KeyboardEvent): boolean {
+  const { target } = event;
+  const free =
+    target === document.body || (target instanceof HTMLElement && target.hasAttribute("data-server-card"));
+  if (!free || (event.key !== "ArrowLeft" && event.key !== "ArrowRight")) return false;
+  selectBeside(event.key === "ArrowLeft" ? -1 : 1);
+  return true;
+}
+
+/** The page's keys; text fields, dialogs and the browser's own combinations keep theirs. */
+export function useKeys(onHelp: () => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const { key, target } = event;
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+      if (isTyping(target) || inDialog(target) || (key === " " && ownsSpace(target))) return;
+      if (key === "Escape") useLab.setState({ selection: null });
+      else if (key === "?") onHelp();
+      else if (
+        !arrows(event) &&
+        !(key.length === 1 && press(key === " " ? key : key.toLowerCase(), event.shiftKey))
+      )
+        return;
+      event.preventDefault();
+    };
+    /** A card with the focus is a button: Space freezes and does not press it. */
+    const onKeyUp = (event: KeyboardEvent): void => {
+      if (
+        event.key === " " &&
+        event.target instanceof HTMLElement &&
+        event.target.hasAttribute("data-server-card")
+      )
+        event.preventDefault();
+    };
+    window.addEventListener("keydown", onKey);
+    window.addEventListener("keyup", onKeyUp);
+    return () => {
+      window.removeEventListener("keydown", onKey);
+      window.removeEventListener("keyup", onKeyUp);
+    };
+  }, [onHelp]);
+}

@@ -1,0 +1,34 @@
+import { useLab } from "../store/store";
+import { dismiss } from "../store/toasts";
+
+/** What was done, or why not, with a way back where there is one. */
+export function Toasts() {
+  const toasts = useLab((state) => state.toasts);
+  return (
+    <section className="toasts" aria-live="polite" aria-label="What was done">
+      {toasts.map(({ id, text, tone, undo }) => (
+        <div key={id} className={`toast toast-${tone}`} data-testid={`toast-${tone}`}>
+          <span className="toast-sign" aria-hidden="true">
+            {tone === "error" ? "!" : "✓"}
+          </span>
+          <p>{text}</p>
+          {undo !== null && (
+            <button
+              type="button"
+              className="toast-undo"
+              onClick={() => {
+                undo.run();
+                dismiss(id);
+              }}
+            >
+              {undo.label}
+            </button>
+          )}
+          <button type="button" className="plain" aria-label="Close this note" onClick={() => dismiss(id)}>
+            ✕
+          </button>
+        </div>
+      ))}
+    </section>
+  );
+}
