@@ -6,7 +6,6 @@ from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from nodes.errors import FsError
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 
@@ -20,6 +19,7 @@ from backend.faults.router import router as faults
 from backend.fs.router import router as fs
 from backend.gate import Gate
 from backend.lab import Lab
+from nodes.errors import FsError
 
 ERRORS = {status: {"model": ErrorLine} for status in (403, 404, 409, 413, 422, 503)}
 

@@ -8,7 +8,6 @@ import time
 from typing import Any
 
 import msgspec
-from nodes.real.clock import monotonic_ns
 
 from backend.clusters.picture import Picture
 from backend.errors import LabError
@@ -22,6 +21,7 @@ from backend.settings import Settings
 from backend.store import queries
 from backend.store.buckets import Buckets
 from backend.store.store import Store
+from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Called, Stamped
 
 PICTURE_EVERY_NS = 10_000_000_000

@@ -71,7 +71,11 @@ def report(name: str, config: dict[str, Any], figures: dict[str, float], paper: 
     """Prints the one JSON object of a benchmark."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     machine = {"cores": os.cpu_count(), "memory_gib": round(memory, 1), "python": platform.python_version()}
-    print(json.dumps({"name": name, "machine": machine, "config": config, "figures": figures, "paper": paper}, indent=1))
+    print(
+        json.dumps(
+            {"name": name, "machine": machine, "config": config, "figures": figures, "paper": paper}, indent=1
+        )
+    )
     return 0
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from nodes.real.clock import monotonic_ns
 
 from backend.clusters import views
 from backend.fabrics import launch
+from nodes.real.clock import monotonic_ns
 
 if TYPE_CHECKING:
     from backend.lab import Lab

@@ -10,13 +10,13 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from nodes.real.clock import monotonic_ns
 
 from backend.clusters import service, views
 from backend.errors import Unavailable
 from backend.events.messages import MessageLines
 from backend.fabrics.sockets import ask
 from backend.store.encoding import OF_ONE_GROUP, named
+from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Stamped
 
 if TYPE_CHECKING:

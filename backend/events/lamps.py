@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nodes.invariants import registry
-
 from nodes.config import ClusterConfig
+from nodes.invariants import registry
 from nodes.trace.events import CheckFailed, Stamped
 
 

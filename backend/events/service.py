@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from nodes.real.clock import monotonic_ns
-
 from backend.clusters.picture import Picture
 from backend.errors import Malformed, NotThere, Unavailable
 from backend.events.journal import journal
@@ -16,6 +14,7 @@ from backend.lab import Lab
 from backend.store import queries
 from backend.store.encoding import KINDS
 from backend.store.queries import RunRow
+from nodes.real.clock import monotonic_ns
 
 COLUMNS_MOST = 2_000
 LAST_SEQ = (1 << 62) - 1

@@ -10,16 +10,15 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from nodes.real.clock import monotonic_ns
-
 from backend.errors import CannotStart, FaultUnsupported, Unavailable
 from backend.fabrics import launch
 from backend.fabrics.children import Child, Children
 from backend.fabrics.home import Home
-from nodes.trace.observer import Observer
 from backend.fabrics.sockets import ask, follow
 from backend.fabrics.tree_watch import TreeClient
+from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Event
+from nodes.trace.observer import Observer
 
 Tell = Callable[[str, Event, int], None]
 """Server, event, and when it happened (0 for now)."""

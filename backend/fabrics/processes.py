@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from nodes.real.clock import monotonic_ns
 
 from backend.clusters.picture import Picture
 from backend.errors import Unavailable
@@ -25,6 +24,7 @@ from backend.fabrics.relay_house import RelayHouse
 from backend.fabrics.sockets import ask
 from backend.fabrics.traces import Traces
 from nodes.config import WorkloadConfig
+from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Event, Stamped
 
 TICK_S = 0.02

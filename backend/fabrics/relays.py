@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 import uvloop
+
 from nodes.real.relay import Relay
 
 

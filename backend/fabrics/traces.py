@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nodes.trace.reader import TraceReader
-
 from nodes.trace.events import Stamped
+from nodes.trace.reader import TraceReader
 
 HOLD_BACK_NS = 30_000_000
 """A server writes its trace at the end of a turn: events wait so long for older ones of other servers."""

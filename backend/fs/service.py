@@ -6,14 +6,14 @@ import secrets
 from typing import Any
 
 import msgspec
-from nodes.metadata.operations import Create, Delete, List, Mkdir, Operation, Rename, Stat
-from nodes.real.process import client_world
 
 from backend.errors import Malformed
 from backend.fabrics import launch
 from backend.fs.models import FsRequest
 from backend.lab import Lab
 from nodes.client.smart_client import SmartClient
+from nodes.metadata.operations import Create, Delete, List, Mkdir, Operation, Rename, Stat
+from nodes.real.process import client_world
 
 NAME = "control"
 
@@ -39,6 +39,7 @@ async def call(lab: Lab, request: FsRequest) -> dict[str, Any]:
     operation = operation_of(request)
     client = client_of(lab)
     answer = await client.call(operation)
+    assert answer.result is not None
     return {
         "result": msgspec.to_builtins(msgspec.structs.asdict(answer.result)),
         "server": client.believed_active,
@@ -55,4 +56,5 @@ def client_of(lab: Lab) -> SmartClient:
         lab.client_world = world
     for peer, address in launch.peers(lab.home).items():
         lab.client_world.network.know(peer, address)
-    return lab.client
+    client: SmartClient = lab.client
+    return client

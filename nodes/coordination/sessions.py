@@ -19,7 +19,7 @@ class Sessions:
     """Due times are rounded up to the tick: a session ends within a tick after its time-out, never before."""
 
     def __init__(self, tick_ms: int, min_timeout_ms: int, max_timeout_ms: int):
-        assert 0 < tick_ms and 0 < min_timeout_ms <= max_timeout_ms
+        assert tick_ms > 0 and 0 < min_timeout_ms <= max_timeout_ms
         self.tick_ms = tick_ms
         self._min_ms, self._max_ms = min_timeout_ms, max_timeout_ms
         self.open: dict[int, Session] = {}

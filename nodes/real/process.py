@@ -247,7 +247,7 @@ async def run_server(file: ProcessFile) -> int:
     process = Process(file, config.name, config.cluster.cluster)
     return await process.run(
         lambda world: start_server(world, config),
-        config.cluster.timing.session_timeout_ms,  # type: ignore[arg-type]
+        config.cluster.timing.session_timeout_ms,
     )
 
 
@@ -259,7 +259,7 @@ async def run_workload(file: ProcessFile) -> int:
     process = Process(file, config.name, config.cluster.cluster)
 
     def start(world: RealWorld) -> None:
-        workload = start_workload(world, config)  # type: ignore[arg-type]
+        workload = start_workload(world, config)
 
         def throttle(question: dict[str, Any]) -> None:
             workload.throttle(question.get("rate_per_s"), question.get("paused"))

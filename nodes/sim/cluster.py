@@ -84,7 +84,7 @@ class SimCluster:
     def __init__(self, config: ClusterConfig, seed: int, workload: WorkloadConfig | None = None):
         self.config = config
         self.seed = seed
-        self.loop = Loop(self._rng("loop"))
+        self.loop = Loop(self._rng("loop"))  # type: ignore[abstract]
         self.events: list[Stamped] = []
         self._listeners: list[Callable[[Stamped], None]] = []
         self._outside: dict[str, Numbers] = {}

@@ -88,9 +88,7 @@ class TraceWriter:
     def trim(self, below: int) -> int:
         """Removes whole files whose events all have smaller numbers; returns how many files went."""
         files = files_of(self._directory)
-        gone = [
-            path for path, following in pairwise(files) if int(following.stem) <= below
-        ]
+        gone = [path for path, following in pairwise(files) if int(following.stem) <= below]
         for path in gone:
             path.unlink()
         return len(gone)

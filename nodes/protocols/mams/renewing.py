@@ -80,7 +80,9 @@ class RenewingSessions:
         """Opens a session with the nearest junior, if there is one. Raises LostLock."""
         if not self.juniors:
             return
-        junior = min(self.juniors, key=lambda name: (self._attempts[name], self._gap(self.juniors[name]), name))
+        junior = min(
+            self.juniors, key=lambda name: (self._attempts[name], self._gap(self.juniors[name]), name)
+        )
         tails = self.juniors.pop(junior)
         self._attempts[junior] += 1
         common = self._common(tails)

@@ -70,8 +70,7 @@ def ended(process: subprocess.Popen[str]) -> Iterator[None]:
 def start_embedded(data: Path, port: int = 0, *options: str) -> tuple[subprocess.Popen[str], int]:
     """Our server as a process, and its port; its control socket is DATA/control."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "nodes.coordination", "--port", str(port), "--data", str(data)]
-        + ["--control", str(data / "control"), *options],
+        [sys.executable, "-m", "nodes.coordination", "--port", str(port), "--data", str(data), "--control", str(data / "control"), *options],
         stdout=subprocess.PIPE, text=True, cwd=REPOSITORY,
     )  # fmt: skip
     assert process.stdout is not None

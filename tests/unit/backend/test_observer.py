@@ -1,7 +1,7 @@
 import json
 
-from nodes.trace.observer import Observer
 from nodes.trace.events import Configured, EpochRaised, LockHeld, Placed, SessionEnded
+from nodes.trace.observer import Observer
 
 G = "/cloverlab/groups/g1"
 

@@ -1,0 +1,61 @@
+"""The list of runners and their order."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.runner import tools
+
+ROOT = Path(__file__).resolve().parents[2]
+FRONTEND = ROOT / "frontend"
+MINUTE = 60
+PYTEST = [sys.executable, "-m", "pytest", "-q"]
+QUICK = ("architecture", "unit", "papers", "traces", "simulation")
+SLOW = ("conformance", "processes", "containers", "browser")
+
+Runner = tuple[str, list[str], Path, int]
+"""Name, command, directory, limit in seconds."""
+
+
+def runners(level: str) -> list[Runner]:
+    """What `level` (quick or all) runs, in order."""
+    listed: list[Runner] = [
+        ("ruff", [sys.executable, "-m", "ruff", "check", "."], ROOT, 2 * MINUTE),
+        ("ruff format", [sys.executable, "-m", "ruff", "format", "--check", "."], ROOT, 2 * MINUTE),
+        ("mypy", [sys.executable, "-m", "mypy"], ROOT, 5 * MINUTE),
+    ]
+    for group in QUICK + (SLOW if level == "all" else ()):
+        if any((ROOT / "tests" / group).rglob("test_*.py")):
+            listed.append((group, [*PYTEST, f"tests/{group}"], ROOT, 15 * MINUTE))
+    npm = tools.npm()
+    if npm:
+        listed.append(("biome", [*npm, "run", "-s", "lint"], FRONTEND, 2 * MINUTE))
+        listed.append(("vitest", [*npm, "run", "-s", "test"], FRONTEND, 5 * MINUTE))
+    return listed
+
+
+def main(level: str) -> int:
+    """0 when every runner passed, else 1."""
+    if level == "all":
+        tools.prepare()
+    failed = []
+    for name, command, directory, limit_s in runners(level):
+        print(f"\n=== {name}", flush=True)
+        began = time.monotonic()
+        if not passes(command, directory, limit_s):
+            failed.append(name)
+        print(f"--- {name}: {time.monotonic() - began:.0f} s", flush=True)
+    print(f"\nfailed: {', '.join(failed)}" if failed else "\nall runners passed", flush=True)
+    return 1 if failed else 0
+
+
+def passes(command: list[str], directory: Path, limit_s: int) -> bool:
+    """Whether a runner ended well within its time."""
+    try:
+        return subprocess.run(command, cwd=directory, timeout=limit_s, check=False).returncode == 0
+    except subprocess.TimeoutExpired:
+        print(f"stopped: not done within {limit_s} s", flush=True)
+        return False
