@@ -13,13 +13,15 @@ export interface Act {
   impossible: string;
 }
 
-/** Acts as a list of buttons; one that has options opens them in place. */
+/** What can be done now as a list of buttons; an act that has options opens them in place. */
 export function VerbList({ acts, onDone }: { acts: Act[]; onDone: () => void }) {
   const [open, setOpen] = useState<string | null>(null);
+  const possible = acts.filter(({ impossible }) => impossible === "");
+  if (possible.length === 0) return <p className="soft verbs-none">{acts[0]?.impossible}</p>;
   return (
     <ul className="verbs">
-      {acts.map((act) => {
-        const { verb, impossible } = act;
+      {possible.map((act) => {
+        const { verb } = act;
         const shown = verb.options.filter(({ name }) => name !== "island");
         const begin = (): void => {
           if (shown.length > 0) {
@@ -36,14 +38,11 @@ export function VerbList({ acts, onDone }: { acts: Act[]; onDone: () => void }) 
               className="verb"
               data-testid={`verb-${verb.verb}`}
               aria-expanded={shown.length > 0 ? open === verb.verb : undefined}
-              disabled={impossible !== ""}
               onClick={begin}
             >
               <span className="verb-label">{act.label ?? verb.label}</span>
               <KeyCap>{verb.key}</KeyCap>
-              {(impossible || verb.danger) && (
-                <span className="verb-says">{impossible === "" ? verb.danger : impossible}</span>
-              )}
+              {verb.danger !== null && <span className="verb-says">{verb.danger}</span>}
             </button>
             {open === verb.verb && <OptionForm act={act} options={shown} onDone={onDone} />}
           </li>

@@ -55,6 +55,7 @@ function act(key: string): boolean {
   const verb = useLab.getState().verbs.find((each) => each.key === key);
   if (verb === undefined) return false;
   const targets = targetsFor(verb);
+  useLab.setState({ menu: null });
   if (targets === null)
     toast(`${verb.label}: select a server first (1 to 9, arrows or a click)`, null, "error");
   else void perform(verb.verb, targets, targets.length > 1 && targetsAreIsland() ? { island: true } : {});

@@ -22,7 +22,7 @@ export function useKeys(onHelp: () => void): void {
       const { key, target } = event;
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
       if (isTyping(target) || inDialog(target) || (key === " " && ownsSpace(target))) return;
-      if (key === "Escape") useLab.setState({ selection: null });
+      if (key === "Escape") useLab.setState({ selection: null, menu: null });
       else if (key === "?") onHelp();
       else if (
         !arrows(event) &&

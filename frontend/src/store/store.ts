@@ -27,6 +27,13 @@ export type Selection =
   | { kind: "record"; server: string; sn: number }
   | { kind: "lamp"; invariant: string };
 
+/** What a menu is open for. */
+export type Pointed =
+  | { kind: "server"; name: string }
+  | { kind: "link"; a: string; b: string }
+  | { kind: "group"; name: string }
+  | { kind: "process"; name: string };
+
 /** A moment that is not the present: the picture stands still there. */
 export interface Moment {
   at_ns: number;
@@ -74,6 +81,7 @@ export interface LabState {
   /** null follows the present (or the end of a past run until its picture is there). */
   moment: Moment | null;
   selection: Selection | null;
+  menu: Pointed | null;
   toasts: Toast[];
 }
 
@@ -94,6 +102,7 @@ export const useLab = create<LabState>()(() => ({
   run: null,
   moment: null,
   selection: null,
+  menu: null,
   toasts: [],
 }));
 

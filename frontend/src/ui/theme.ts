@@ -13,11 +13,25 @@ const clover: MantineColorsTuple = [
   "#084328",
 ];
 
+/** Greys with a touch of the house's green, lightest first. */
+const dark: MantineColorsTuple = [
+  "#ecf2ee",
+  "#c9d3cd",
+  "#a8b6ae",
+  "#77857d",
+  "#2b3631",
+  "#222b27",
+  "#161d1a",
+  "#0d1210",
+  "#0a0e0c",
+  "#070a09",
+];
+
 export const theme = createTheme({
   primaryColor: "clover",
   primaryShade: { light: 7, dark: 4 },
   autoContrast: true,
-  colors: { clover },
+  colors: { clover, dark },
   fontFamily: "var(--font)",
   fontFamilyMonospace: "var(--font-mono)",
   defaultRadius: "md",

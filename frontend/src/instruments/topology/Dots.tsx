@@ -79,6 +79,8 @@ export function Dots({ geometry, width, rem, moving, scheme }: Props) {
   }, [geometry, width, rem, moving, scheme]);
 
   return (
-    <canvas ref={canvas} className="dots" style={{ width, height: geometry.height }} aria-hidden="true" />
+    <div aria-hidden="true">
+      <canvas ref={canvas} className="dots" style={{ width, height: geometry.height }} />
+    </div>
   );
 }

@@ -1,41 +1,38 @@
 import { Popover } from "@mantine/core";
 import { VerbList } from "../../actions/VerbList";
-import { useLab } from "../../store/store";
+import { type Pointed, useLab } from "../../store/store";
 import { groupActs, linkActs, processActs, serverActs } from "./acts";
-import { along, COORDINATION, centre, type Geometry, type Point } from "./layout";
+import { along, type Box, boxOf, COORDINATION, type Geometry, type Point } from "./layout";
 import { stateOf } from "./rules";
 
-/** What a menu is open for. */
-export type Pointed =
-  | { kind: "server"; name: string }
-  | { kind: "link"; a: string; b: string }
-  | { kind: "group"; name: string }
-  | { kind: "process"; name: string };
-
-interface Props {
-  pointed: Pointed | null;
-  geometry: Geometry;
-  onPoint: (pointed: Pointed | null) => void;
+function point(menu: Pointed | null): void {
+  useLab.setState({ menu });
 }
 
-function anchorOf(pointed: Pointed, geometry: Geometry): Point {
+const close = (): void => point(null);
+
+function around({ x, y }: Point): Box {
+  return { x, y, width: 1, height: 1 };
+}
+
+/** What the menu stands beside, so that it does not hide it. */
+function anchorOf(pointed: Pointed, geometry: Geometry): Box {
   if (pointed.kind === "link") {
-    const link = geometry.links.find(({ a, b }) => a === pointed.a && b === pointed.b);
-    if (link !== undefined) return along(link.curve, 0.5);
-    return centre(geometry.cards[pointed.a] ?? geometry.coordination);
+    const ends = [pointed.a, pointed.b];
+    const link = geometry.links.find(({ a, b }) => ends.includes(a) && ends.includes(b));
+    return link === undefined ? boxOf(geometry, pointed.a) : around(along(link.curve, 0.5));
   }
   if (pointed.kind === "group") {
-    const lane = geometry.lanes.find(({ name }) => name === pointed.name);
-    return { x: (lane?.box.x ?? 0) + 80, y: (lane?.box.y ?? 0) + 36 };
+    const box = geometry.lanes.find(({ name }) => name === pointed.name)?.box;
+    return around(box === undefined ? { x: 0, y: 0 } : { x: box.x + 40, y: box.y + box.height - 20 });
   }
-  const box = geometry.cards[pointed.name] ?? geometry.clients[pointed.name] ?? geometry.coordination;
-  return { x: box.x + box.width / 2, y: box.y + Math.min(box.height, 90) };
+  return boxOf(geometry, pointed.name);
 }
 
 /** The menu of a server, link, group or other process, where the hand is. */
-export function Menu({ pointed, geometry, onPoint }: Props) {
-  const close = (): void => onPoint(null);
-  const at = pointed === null ? { x: 0, y: 0 } : anchorOf(pointed, geometry);
+export function Menu({ geometry }: { geometry: Geometry }) {
+  const pointed = useLab((state) => state.menu);
+  const { x, y, width, height } = pointed === null ? around({ x: 0, y: 0 }) : anchorOf(pointed, geometry);
   return (
     <Popover
       opened={pointed !== null}
@@ -49,13 +46,13 @@ export function Menu({ pointed, geometry, onPoint }: Props) {
       width="19rem"
     >
       <Popover.Target>
-        <div className="anchor" style={{ left: at.x, top: at.y }} />
+        <div className="anchor" style={{ left: x, top: y, width, height }} />
       </Popover.Target>
       <Popover.Dropdown className="menu" aria-label={pointed === null ? "menu" : titleOf(pointed)}>
         {pointed !== null && (
           <>
             <h3 className="menu-title">{titleOf(pointed)}</h3>
-            <MenuBody key={titleOf(pointed)} pointed={pointed} onPoint={onPoint} />
+            <MenuBody key={titleOf(pointed)} pointed={pointed} />
           </>
         )}
       </Popover.Dropdown>
@@ -67,9 +64,8 @@ function titleOf(pointed: Pointed): string {
   return pointed.kind === "link" ? `Link ${pointed.a} – ${pointed.b}` : pointed.name;
 }
 
-function MenuBody({ pointed, onPoint }: { pointed: Pointed; onPoint: (pointed: Pointed | null) => void }) {
+function MenuBody({ pointed }: { pointed: Pointed }) {
   const { verbs, links, live, clients, coordination } = useLab();
-  const close = (): void => onPoint(null);
   if (verbs.length === 0) return <p className="soft">The control plane has not told its verbs yet.</p>;
   if (pointed.kind === "link")
     return <VerbList acts={linkActs(verbs, pointed.a, pointed.b, links)} onDone={close} />;
@@ -86,7 +82,7 @@ function MenuBody({ pointed, onPoint }: { pointed: Pointed; onPoint: (pointed: P
   return (
     <>
       {server.warning && <p className="menu-warning">{server.warning}</p>}
-      <ServerVerbs name={pointed.name} close={close} />
+      <ServerVerbs name={pointed.name} />
       <h4 className="menu-section">Its links</h4>
       <div className="chips">
         {peers
@@ -98,7 +94,7 @@ function MenuBody({ pointed, onPoint }: { pointed: Pointed; onPoint: (pointed: P
                 type="button"
                 key={peer}
                 className={`chip chip-${kind}`}
-                onClick={() => onPoint({ kind: "link", a: pointed.name, b: peer })}
+                onClick={() => point({ kind: "link", a: pointed.name, b: peer })}
               >
                 {peer}
                 {kind !== "open" && <span className="soft"> {kind}</span>}
@@ -110,7 +106,7 @@ function MenuBody({ pointed, onPoint }: { pointed: Pointed; onPoint: (pointed: P
   );
 }
 
-function ServerVerbs({ name, close }: { name: string; close: () => void }) {
+function ServerVerbs({ name }: { name: string }) {
   const { verbs, links, live, processes } = useLab();
   const server = live.servers[name];
   if (server === undefined) return null;

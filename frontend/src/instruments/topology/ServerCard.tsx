@@ -25,7 +25,7 @@ export function disagreement({ role, believes, process }: Server): string {
 
 function processWord({ process }: Server): string {
   if (process === "paused") return "paused";
-  return process === "stopped" ? "not running" : "";
+  return process === "stopped" ? "stopped" : "";
 }
 
 export const ServerCard = memo(function ServerCard(props: Props) {
@@ -50,7 +50,7 @@ export const ServerCard = memo(function ServerCard(props: Props) {
       onPointerDown={(event) => onGrab(event, name)}
     >
       <span className="card-head">
-        <RoleMark role={role} size={compact ? "2.4rem" : "3.5rem"} />
+        <RoleMark role={role} size={compact ? "2.4rem" : "3.1rem"} />
         <span className="card-title">
           <span className="card-name">{name}</span>
           <span className="card-role">{says || state || role}</span>
@@ -70,9 +70,9 @@ export const ServerCard = memo(function ServerCard(props: Props) {
       {!compact && (
         <span className="card-numbers">
           <Figure label="epoch" value={epoch} />
-          <Figure label="applied" value={applied_sn} />
           <Figure label="lag" value={lag} loud={lag > 0 && server.process !== "stopped"} />
-          <span className="figure">
+          <Figure label="applied" value={applied_sn} wide />
+          <span className="figure figure-wide">
             <small>pid</small>
             {pid || "–"}
           </span>
@@ -83,9 +83,16 @@ export const ServerCard = memo(function ServerCard(props: Props) {
   );
 });
 
-function Figure({ label, value, loud = false }: { label: string; value: number; loud?: boolean }) {
+interface FigureProps {
+  label: string;
+  value: number;
+  loud?: boolean;
+  wide?: boolean;
+}
+
+function Figure({ label, value, loud = false, wide = false }: FigureProps) {
   return (
-    <span className={loud ? "figure figure-loud" : "figure"}>
+    <span className={`figure ${loud ? "figure-loud" : ""} ${wide ? "figure-wide" : ""}`}>
       <small>{label}</small>
       {count(value)}
     </span>

@@ -1,6 +1,6 @@
 import { useComputedColorScheme } from "@mantine/core";
 import { useElementSize, useReducedMotion } from "@mantine/hooks";
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useMemo } from "react";
 import { useShallow } from "zustand/react/shallow";
 import { perform } from "../../actions/perform";
 import { listed } from "../../actions/words";
@@ -13,7 +13,7 @@ import { Dots } from "./Dots";
 import { Legend } from "./Legend";
 import { Links } from "./Links";
 import { type Geometry, layout, type Scene } from "./layout";
-import { Menu, type Pointed } from "./Menu";
+import { Menu } from "./Menu";
 import { Mirror } from "./Mirror";
 import { ClientCard, CoordinationCard, IslandSign, LaneSign } from "./Places";
 import { adriftOf } from "./rules";
@@ -82,7 +82,6 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
   const groups = useLab((state) => shownPicture(state).groups);
   const clients = useLab((state) => state.clients);
   const selection = useLab((state) => state.selection);
-  const [pointed, point] = useState<Pointed | null>(null);
 
   const drop = useCallback(
     (name: string, onIsland: boolean) => {
@@ -100,8 +99,7 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
   const openServer = useCallback(
     (name: string) => {
       if (wasDrag()) return;
-      useLab.setState({ selection: { kind: "server", name } });
-      point({ kind: "server", name });
+      useLab.setState({ selection: { kind: "server", name }, menu: { kind: "server", name } });
     },
     [wasDrag],
   );
@@ -111,8 +109,7 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
       useLab.setState({ selection: { kind: "server", name } });
   }, []);
   const openLink = useCallback((a: string, b: string) => {
-    useLab.setState({ selection: { kind: "link", a, b } });
-    point({ kind: "link", a, b });
+    useLab.setState({ selection: { kind: "link", a, b }, menu: { kind: "link", a, b } });
   }, []);
   const caught = selection?.kind === "servers" ? selection.names : [];
 
@@ -126,13 +123,18 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
       onPointerCancel={lasso.close}
     >
       {geometry.lanes.map(({ name, box }) => (
-        <LaneSign key={name} box={box} group={groups[name]} onOpen={() => point({ kind: "group", name })} />
+        <LaneSign
+          key={name}
+          box={box}
+          group={groups[name]}
+          onOpen={() => useLab.setState({ menu: { kind: "group", name } })}
+        />
       ))}
       <IslandSign
         box={geometry.island}
         inviting={drag !== null}
         ready={drag?.overIsland ?? false}
-        empty={Object.values(geometry.cards).every((card) => card.x < geometry.island.x) && !geometry.narrow}
+        empty={geometry.adrift === 0}
       />
       <Links
         geometry={geometry}
@@ -141,9 +143,10 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
         selected={selection?.kind === "link" ? selection : null}
         onOpen={openLink}
       />
+      <Dots geometry={geometry} width={width} rem={rem} moving={live && !still} scheme={scheme} />
       <CoordinationCard
         box={geometry.coordination}
-        onOpen={() => point({ kind: "process", name: "coordination" })}
+        onOpen={() => useLab.setState({ menu: { kind: "process", name: "coordination" } })}
       />
       {clients.map((client) => {
         const box = geometry.clients[client.name];
@@ -152,7 +155,7 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
             key={client.name}
             box={box}
             client={client}
-            onOpen={() => point({ kind: "process", name: client.name })}
+            onOpen={() => useLab.setState({ menu: { kind: "process", name: client.name } })}
           />
         );
       })}
@@ -173,13 +176,12 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
           />
         );
       })}
-      <Dots geometry={geometry} width={width} rem={rem} moving={live && !still} scheme={scheme} />
       {lasso.loop.length > 1 && (
         <svg className="lasso" aria-hidden="true">
           <polygon points={lasso.loop.map(({ x, y }) => `${x},${y}`).join(" ")} />
         </svg>
       )}
-      <Menu pointed={pointed} geometry={geometry} onPoint={point} />
+      <Menu geometry={geometry} />
       {caught.length > 0 && <Caught names={caught} />}
       <Legend />
     </div>

@@ -35,14 +35,17 @@ export interface Geometry {
   lanes: { name: string; box: Box }[];
   island: Box;
   cards: Record<string, Box>;
+  /** How many stand on the island. */
+  adrift: number;
   links: LinkShape[];
 }
 
 export const COORDINATION = "coordination";
 
 const NARROW_REM = 46;
-const CARD = { least: 9.2, most: 17, height: 11.4 };
-const SMALL_CARD = { least: 6.6, most: 9.2, height: 8.4 };
+const LANE_TOP_REM = 1.1;
+const CARD = { least: 9.2, most: 17, height: 12 };
+const SMALL_CARD = { least: 6.6, most: 9.2, height: 6.9 };
 
 interface Frame {
   rem: number;
@@ -67,6 +70,7 @@ export function layout(scene: Scene, width: number, rem: number): Geometry {
     lanes: [],
     island: { x: 0, y: 0, width: 0, height: 0 },
     cards: {},
+    adrift: scene.adrift.size,
     links: [],
   };
   let top = frame.laneTop;
@@ -89,7 +93,7 @@ function frameOf(width: number, rem: number): Frame {
   const islandWidth = narrow ? 0 : 11.5 * rem;
   const laneWidth = width - clientWidth - islandWidth - (narrow ? 0 : 3 * rem);
   const laneLeft = clientWidth + (narrow ? 0 : 2 * rem);
-  return { rem, width, narrow, laneLeft, laneWidth, islandWidth, laneTop: (narrow ? 7.6 : 7) * rem };
+  return { rem, width, narrow, laneLeft, laneWidth, islandWidth, laneTop: (narrow ? 7.2 : 6.6) * rem };
 }
 
 interface Sizes {
@@ -130,9 +134,9 @@ function placeLane(geometry: Geometry, frame: Frame, sizes: Sizes, top: number, 
     const inRow = Math.min(perRow, servers.length - row * perRow);
     const rowWidth = inRow * card.width + (inRow - 1) * gap;
     const x = laneLeft + (laneWidth - rowWidth) / 2 + (index % perRow) * (card.width + gap);
-    geometry.cards[name] = { x, y: top + 2.4 * rem + row * pitch, ...card };
+    geometry.cards[name] = { x, y: top + LANE_TOP_REM * rem + row * pitch, ...card };
   });
-  return 2.4 * rem + (rows - 1) * pitch + card.height + arcs;
+  return LANE_TOP_REM * rem + (rows - 1) * pitch + card.height + arcs + 1.9 * rem;
 }
 
 function placeIsland(geometry: Geometry, frame: Frame, sizes: Sizes, scene: Scene, bottom: number): void {
@@ -165,7 +169,7 @@ function placeClients(geometry: Geometry, { rem, narrow, laneTop }: Frame, clien
   clients.forEach((name, index) => {
     geometry.clients[name] = narrow
       ? { x: index * 9.5 * rem, y: 0.25 * rem, width: 9 * rem, height: 5.4 * rem }
-      : { x: 0, y: laneTop + 2.4 * rem + index * 7 * rem, width: 9.5 * rem, height: 6.2 * rem };
+      : { x: 0, y: laneTop + LANE_TOP_REM * rem + index * 7 * rem, width: 9.5 * rem, height: 6.2 * rem };
   });
 }
 
@@ -185,7 +189,7 @@ function allLinks(geometry: Geometry, scene: Scene, rem: number): LinkShape[] {
   return links;
 }
 
-function boxOf(geometry: Geometry, name: string): Box {
+export function boxOf(geometry: Geometry, name: string): Box {
   return geometry.cards[name] ?? geometry.clients[name] ?? geometry.coordination;
 }
 
@@ -210,7 +214,7 @@ function fromClient(geometry: Geometry, client: string, server: string, rem: num
   }
   const start = { x: from.x + from.width, y: from.y + from.height * 0.3 };
   const reach = Math.max(rem, (end.x - start.x) * 0.35);
-  return [start, { x: start.x + reach, y: card.y - 2.6 * rem }, { x: end.x, y: card.y - 2.2 * rem }, end];
+  return [start, { x: start.x + reach, y: card.y - 2.9 * rem }, { x: end.x, y: card.y - 2.6 * rem }, end];
 }
 
 /** Servers of one row are joined by nested arcs beneath it; those of two rows from bottom to top. */
