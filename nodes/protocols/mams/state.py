@@ -59,6 +59,7 @@ class ReplicatedState:
         """The active closed a group whose records it had applied one by one."""
         self.applied_sn = group.sn
         self._undo.append((group.sn, group, undo))
+        self._applied(group.sn, group.epoch, self.namespace.digest)
 
     def ahead(self) -> list[JournalGroup]:
         """The closed groups in the namespace that are not known to be committed, oldest first."""

@@ -1,0 +1,106 @@
+"""What a scenario file may say. Every key is here; an unknown one is refused with its line."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Share = Annotated[float, msgspec.Meta(gt=0)]
+
+
+class _Part(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    pass
+
+
+class ClusterPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """The cluster that the scenario makes."""
+
+    protocol: Literal["mams"] = "mams"
+    groups: Annotated[int, msgspec.Meta(ge=1, le=1)] = 1
+    standbys: Annotated[int, msgspec.Meta(ge=1, le=14)] = 3
+    session_timeout: str = "5s"
+    heartbeat: str = "2s"
+    ack_timeout: str = "500ms"
+    client_timeout: str = "400ms"
+    min_in_step: Count = 0
+    image_gap: Annotated[int, msgspec.Meta(ge=1)] = 5_000
+    holes: list[str] = []
+    """The paper's holes to open, by their switches."""
+
+
+class WorkloadPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    clients: Annotated[int, msgspec.Meta(ge=1, le=1024)] = 4
+    """Concurrent calls."""
+    rate: str = "50/s"
+    mix: dict[str, Share] = {"create": 9.0, "mkdir": 1.0}
+    directories: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 16
+
+
+class ThrottlePart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    rate: str | None = None
+    paused: bool | None = None
+
+
+class RowsPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """State rows of the global view, in order; one renaming of the standby columns must make them appear."""
+
+    letters: list[str]
+    any_order_of: Literal["standbys", "nobody"] = "standbys"
+
+
+class ExpectPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    letters: str | None = None
+    """The row now, or within the step's `within`: `A S S S`."""
+    any_order_of: Literal["standbys", "nobody"] = "nobody"
+    serving: bool | None = None
+    """Whether an active answers."""
+    settled: bool | None = None
+    """Whether there is an active and all who run are in step."""
+    failed_calls: Count | None = None
+    """At most so many calls returned an operating error."""
+    longest_outage: str | None = None
+    invariants: Literal["all"] | list[str] | None = None
+    """`all`, or the invariants that must hold."""
+    broken: list[str] | None = None
+    """Invariants of which at least one must be found broken (a lab with an open hole)."""
+    rows: RowsPart | None = None
+
+
+class StepPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    """One step: when it begins, and what it does."""
+
+    at: str | None = None
+    """Since the workload began."""
+    after: str | None = None
+    """Since the step before."""
+    when: str | None = None
+    """As soon as this is so."""
+    fault: str | None = None
+    target: str | list[str] | None = None
+    options: dict[str, Any] = {}
+    span: str | None = msgspec.field(default=None, name="for")
+    """Undone after this time."""
+    workload: ThrottlePart | None = None
+    expect: ExpectPart | None = None
+    within: str | None = None
+
+
+class EndPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    at: str | None = None
+    when: str | None = None
+    within: str = "60s"
+
+
+class Scenario(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    name: str
+    teaches: str
+    paper: str = ""
+    cluster: ClusterPart = ClusterPart()
+    workload: WorkloadPart | None = WorkloadPart()
+    steps: list[StepPart] = []
+    end: EndPart = EndPart(when="settled")
+    expect: ExpectPart = ExpectPart(failed_calls=0, invariants="all")
+    matrix: dict[str, list[str]] = {}
+    """Runs the file once for each value: `{step}` in a step's text is replaced by it."""

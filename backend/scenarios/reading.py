@@ -1,0 +1,225 @@
+"""From a YAML file to a scenario; what is wrong is said with file and line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from backend.errors import Malformed
+from backend.fabrics.verbs import verb_named
+from backend.scenarios.conditions import condition
+from backend.scenarios.durations import nanoseconds, per_second
+from backend.scenarios.model import ExpectPart, Scenario, StepPart
+from nodes.config import Holes
+from nodes.invariants.registry import ALL
+
+OCTETS_MAX = 1 << 20
+OPERATIONS = ("create", "mkdir", "stat", "list", "rename", "delete", "set_permission")
+INVARIANTS = tuple(check.name for check in ALL)
+WHERE = re.compile(r" - at `\$(?P<path>[^`]*)`$")
+PART = re.compile(r"\.([A-Za-z_]+)|\[(\d+|\.\.\.)\]")
+ROW = re.compile(r"^[ASJ-]+$")
+
+
+class Lines:
+    """Where each part of a YAML document stands."""
+
+    def __init__(self, path: Path, document: Any):
+        self._path = path
+        self._document = document
+
+    def wrong(self, message: str, place: list[str | int]) -> Malformed:
+        return Malformed(f"{self._path}:{self._line(place)}: {message}")
+
+    def _line(self, place: list[str | int]) -> int:
+        node, line = self._document, getattr(getattr(self._document, "lc", None), "line", 0) or 0
+        for key in place:
+            try:
+                position = node.lc.item(key) if isinstance(node, list) else node.lc.key(key)
+                line = position[0]
+                node = node[key]
+            except (AttributeError, KeyError, IndexError, TypeError):
+                break
+        return line + 1
+
+
+def read(path: Path) -> list[Scenario]:
+    """The scenarios of a file: one, or one for each value of its matrix. Raises Malformed with file and line."""
+    try:
+        octets = path.read_bytes()
+    except OSError as error:
+        raise Malformed(f"{path}: {error.strerror}") from None
+    if len(octets) > OCTETS_MAX:
+        raise Malformed(f"{path}: a scenario has at most {OCTETS_MAX} octets, this one {len(octets)}")
+    try:
+        document = YAML(typ="rt", pure=True).load(octets.decode())
+    except UnicodeDecodeError:
+        raise Malformed(f"{path}: not UTF-8 text") from None
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise Malformed(f"{path}:{line}: {error.problem or 'not YAML'}") from None
+    except (YAMLError, RecursionError, ValueError) as error:
+        raise Malformed(f"{path}: not YAML: {error}") from None
+    lines = Lines(path, document)
+    try:
+        scenario = msgspec.convert(plain(document), Scenario)
+    except msgspec.ValidationError as error:
+        raise lines.wrong(*told(str(error))) from None
+    varied = vary(scenario)
+    for each in varied:
+        check(each, lines)
+    return varied
+
+
+def plain(node: Any, depth: int = 0) -> Any:
+    """The document without its lines."""
+    if depth > 20:
+        raise Malformed("a scenario is not nested so deeply")
+    if isinstance(node, dict):
+        return {str(key): plain(value, depth + 1) for key, value in node.items()}
+    if isinstance(node, list):
+        return [plain(value, depth + 1) for value in node]
+    if isinstance(node, bool) or node is None:
+        return node
+    for kind in (int, float, str):
+        if isinstance(node, kind):
+            return kind(node)
+    return str(node)
+
+
+def told(message: str) -> tuple[str, list[str | int]]:
+    """msgspec's message without its path, and the path."""
+    found = WHERE.search(message)
+    if found is None:
+        return message, []
+    place: list[str | int] = []
+    for name, index in PART.findall(found["path"]):
+        place.append(name if name else int(index) if index.isdigit() else 0)
+    unknown = re.search(r"unknown field `([^`]*)`", message)
+    if unknown:
+        place.append(unknown[1])
+    return message[: found.start()], place
+
+
+def vary(scenario: Scenario) -> list[Scenario]:
+    if not scenario.matrix:
+        return [scenario]
+    (key, values), *others = scenario.matrix.items()
+    if others:
+        raise Malformed("matrix has one key")
+    return [put(scenario, "{" + key + "}", value) for value in values]
+
+
+def put(scenario: Scenario, word: str, value: str) -> Scenario:
+    octets = msgspec.json.encode(msgspec.structs.replace(scenario, matrix={}))
+    varied = msgspec.json.decode(octets.replace(word.encode(), value.encode()), type=Scenario)
+    return msgspec.structs.replace(varied, name=f"{scenario.name} ({value})")
+
+
+# --- meaning ---------------------------------------------------------------------------------------------------------
+
+
+def check(scenario: Scenario, lines: Lines) -> None:
+    """Everything that types do not say. Raises Malformed."""
+    for name in ("session_timeout", "heartbeat", "ack_timeout", "client_timeout"):
+        text_is(nanoseconds, getattr(scenario.cluster, name), lines, ["cluster", name])
+    for hole in scenario.cluster.holes:
+        if hole not in Holes.__struct_fields__:
+            known = ", ".join(Holes.__struct_fields__)
+            raise lines.wrong(f"{hole!r} is no hole; there are {known}", ["cluster", "holes"])
+    if scenario.workload is not None:
+        text_is(per_second, scenario.workload.rate, lines, ["workload", "rate"])
+        for kind in scenario.workload.mix:
+            if kind not in OPERATIONS:
+                raise lines.wrong(
+                    f"{kind!r} is no operation; there are {', '.join(OPERATIONS)}", ["workload", "mix", kind]
+                )
+    for index, step in enumerate(scenario.steps):
+        check_step(step, lines, ["steps", index])
+    check_end(scenario, lines)
+    check_expect(scenario.expect, lines, ["expect"])
+
+
+def text_is(parse: Any, text: str | None, lines: Lines, place: list[str | int]) -> None:
+    if text is None:
+        return
+    try:
+        parse(text)
+    except ValueError as error:
+        raise lines.wrong(str(error), place) from None
+
+
+def check_step(step: StepPart, lines: Lines, place: list[str | int]) -> None:
+    for name in ("at", "after", "within"):
+        text_is(nanoseconds, getattr(step, name), lines, [*place, name])
+    text_is(nanoseconds, step.span, lines, [*place, "for"])
+    text_is(condition, step.when, lines, [*place, "when"])
+    if sum(value is not None for value in (step.at, step.after, step.when)) > 1:
+        raise lines.wrong("a step begins `at` a time, `after` the one before, or `when` something is so", place)
+    does = [name for name in ("fault", "workload", "expect") if getattr(step, name) is not None]
+    if len(does) != 1:
+        raise lines.wrong("a step does one thing: fault, workload or expect", place)
+    if step.fault is not None:
+        check_fault(step, lines, place)
+    elif step.target is not None or step.options or step.span is not None:
+        raise lines.wrong("target, options and for belong to a fault", place)
+    if step.expect is not None:
+        check_expect(step.expect, lines, [*place, "expect"])
+    elif step.within is not None:
+        raise lines.wrong("within belongs to an expectation", [*place, "within"])
+    if step.workload is not None:
+        text_is(per_second, step.workload.rate, lines, [*place, "workload", "rate"])
+
+
+def check_fault(step: StepPart, lines: Lines, place: list[str | int]) -> None:
+    assert step.fault is not None
+    try:
+        verb = verb_named(step.fault)
+    except Exception as error:
+        raise lines.wrong(str(error), [*place, "fault"]) from None
+    fewest, most = verb.counts
+    count = len(targets(step))
+    if not fewest <= count <= most:
+        wanted = str(fewest) if fewest == most else f"{fewest} to {most}"
+        raise lines.wrong(f"{verb.verb} takes {wanted} targets, this step has {count}", [*place, "target"])
+    unknown = [name for name in step.options if name not in {option.name for option in verb.options}]
+    if unknown:
+        known = ", ".join(option.name for option in verb.options) or "none"
+        raise lines.wrong(
+            f"{verb.verb} has no option {unknown[0]!r}; there are: {known}", [*place, "options", unknown[0]]
+        )
+
+
+def targets(step: StepPart) -> list[str]:
+    if step.target is None:
+        return []
+    return [step.target] if isinstance(step.target, str) else list(step.target)
+
+
+def check_end(scenario: Scenario, lines: Lines) -> None:
+    end = scenario.end
+    if (end.at is None) == (end.when is None):
+        raise lines.wrong("a scenario ends `at` a time or `when` something is so", ["end"])
+    text_is(nanoseconds, end.at, lines, ["end", "at"])
+    text_is(nanoseconds, end.within, lines, ["end", "within"])
+    text_is(condition, end.when, lines, ["end", "when"])
+
+
+def check_expect(expect: ExpectPart, lines: Lines, place: list[str | int]) -> None:
+    text_is(nanoseconds, expect.longest_outage, lines, [*place, "longest_outage"])
+    for key in ("invariants", "broken"):
+        named = getattr(expect, key)
+        for name in named if isinstance(named, list) else []:
+            if name not in INVARIANTS:
+                raise lines.wrong(
+                    f"{name!r} is no invariant; there are {', '.join(INVARIANTS)}", [*place, key]
+                )
+    rows = [] if expect.rows is None else expect.rows.letters
+    for row in [*rows, *([expect.letters] if expect.letters else [])]:
+        if not ROW.match(row.replace(" ", "")):
+            raise lines.wrong(f"{row[:40]!r} is no row of letters A S J -", place)
