@@ -5,7 +5,6 @@ import { Banner } from "./Banner";
 import { Header } from "./Header";
 import { Help } from "./Help";
 import { Lamps } from "./Lamps";
-import { Story } from "./Story";
 import { useKeys } from "./useKeys";
 
 /** The home page: one cluster, its instruments. */
@@ -19,7 +18,6 @@ export function ClusterPage() {
       <Banner />
       <main className="instruments">
         <Topology />
-        <Story />
       </main>
       <Help opened={help} onClose={() => setHelp(false)} />
       <Toasts />

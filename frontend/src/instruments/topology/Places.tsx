@@ -3,7 +3,7 @@ import { isLive, rates, useLab } from "../../store/store";
 import { count, milliseconds } from "../../store/time";
 import type { Box } from "./layout";
 
-function placed(box: Box) {
+export function placed(box: Box) {
   return { left: box.x, top: box.y, width: box.width, height: box.height };
 }
 

@@ -18,6 +18,7 @@ import { Mirror } from "./Mirror";
 import { ClientCard, CoordinationCard, IslandSign, LaneSign } from "./Places";
 import { adriftOf } from "./rules";
 import { ServerCard } from "./ServerCard";
+import { Story } from "./Story";
 import { useDrag } from "./useDrag";
 import { useLasso } from "./useLasso";
 
@@ -114,77 +115,81 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
   const caught = selection?.kind === "servers" ? selection.names : [];
 
   return (
-    <div
-      className="stage"
-      style={{ height: geometry.height }}
-      onPointerDown={lasso.begin}
-      onPointerMove={lasso.extend}
-      onPointerUp={lasso.close}
-      onPointerCancel={lasso.close}
-    >
-      {geometry.lanes.map(({ name, box }) => (
-        <LaneSign
-          key={name}
-          box={box}
-          group={groups[name]}
-          onOpen={() => useLab.setState({ menu: { kind: "group", name } })}
+    <>
+      <div
+        className="stage"
+        style={{ height: geometry.height }}
+        onPointerDown={lasso.begin}
+        onPointerMove={lasso.extend}
+        onPointerUp={lasso.close}
+        onPointerCancel={lasso.close}
+      >
+        {geometry.lanes.map(({ name, box }) => (
+          <LaneSign
+            key={name}
+            box={box}
+            group={groups[name]}
+            onOpen={() => useLab.setState({ menu: { kind: "group", name } })}
+          />
+        ))}
+        <IslandSign
+          box={geometry.island}
+          inviting={drag !== null}
+          ready={drag?.overIsland ?? false}
+          empty={geometry.adrift === 0}
         />
-      ))}
-      <IslandSign
-        box={geometry.island}
-        inviting={drag !== null}
-        ready={drag?.overIsland ?? false}
-        empty={geometry.adrift === 0}
-      />
-      <Links
-        geometry={geometry}
-        width={width}
-        links={live ? links : NO_LINKS}
-        selected={selection?.kind === "link" ? selection : null}
-        onOpen={openLink}
-      />
-      <Dots geometry={geometry} width={width} rem={rem} moving={live && !still} scheme={scheme} />
-      <CoordinationCard
-        box={geometry.coordination}
-        onOpen={() => useLab.setState({ menu: { kind: "process", name: "coordination" } })}
-      />
-      {clients.map((client) => {
-        const box = geometry.clients[client.name];
-        return box === undefined ? null : (
-          <ClientCard
-            key={client.name}
-            box={box}
-            client={client}
-            onOpen={() => useLab.setState({ menu: { kind: "process", name: client.name } })}
-          />
-        );
-      })}
-      {servers.map((server) => {
-        const box = geometry.cards[server.name];
-        return box === undefined ? null : (
-          <ServerCard
-            key={server.name}
-            server={server}
-            box={box}
-            compact={geometry.compact}
-            selected={isSelected(selection, server.name)}
-            holdsLock={groups[server.group]?.lock_owner === server.name}
-            dragged={drag?.name === server.name ? drag.at : null}
-            onOpen={openServer}
-            onFocus={focusServer}
-            onGrab={grab}
-          />
-        );
-      })}
-      {lasso.loop.length > 1 && (
-        <svg className="lasso" aria-hidden="true">
-          <polygon points={lasso.loop.map(({ x, y }) => `${x},${y}`).join(" ")} />
-        </svg>
-      )}
-      <Menu geometry={geometry} />
-      {caught.length > 0 && <Caught names={caught} />}
-      <Legend />
-    </div>
+        <Links
+          geometry={geometry}
+          width={width}
+          links={live ? links : NO_LINKS}
+          selected={selection?.kind === "link" ? selection : null}
+          onOpen={openLink}
+        />
+        <Dots geometry={geometry} width={width} rem={rem} moving={live && !still} scheme={scheme} />
+        <CoordinationCard
+          box={geometry.coordination}
+          onOpen={() => useLab.setState({ menu: { kind: "process", name: "coordination" } })}
+        />
+        {clients.map((client) => {
+          const box = geometry.clients[client.name];
+          return box === undefined ? null : (
+            <ClientCard
+              key={client.name}
+              box={box}
+              client={client}
+              onOpen={() => useLab.setState({ menu: { kind: "process", name: client.name } })}
+            />
+          );
+        })}
+        {servers.map((server) => {
+          const box = geometry.cards[server.name];
+          return box === undefined ? null : (
+            <ServerCard
+              key={server.name}
+              server={server}
+              box={box}
+              compact={geometry.compact}
+              selected={isSelected(selection, server.name)}
+              holdsLock={groups[server.group]?.lock_owner === server.name}
+              dragged={drag?.name === server.name ? drag.at : null}
+              onOpen={openServer}
+              onFocus={focusServer}
+              onGrab={grab}
+            />
+          );
+        })}
+        {lasso.loop.length > 1 && (
+          <svg className="lasso" aria-hidden="true">
+            <polygon points={lasso.loop.map(({ x, y }) => `${x},${y}`).join(" ")} />
+          </svg>
+        )}
+        <Menu geometry={geometry} />
+        {caught.length > 0 && <Caught names={caught} />}
+        <Legend />
+        {!geometry.narrow && <Story box={geometry.story} />}
+      </div>
+      {geometry.narrow && <Story />}
+    </>
   );
 }
 

@@ -32,6 +32,8 @@ export interface Geometry {
   compact: boolean;
   coordination: Box;
   clients: Record<string, Box>;
+  /** Beside coordination, for words; nothing of it in a narrow place. */
+  story: Box;
   lanes: { name: string; box: Box }[];
   island: Box;
   cards: Record<string, Box>;
@@ -43,6 +45,8 @@ export interface Geometry {
 export const COORDINATION = "coordination";
 
 const NARROW_REM = 46;
+const ARC_REM = 1.2;
+const ARC_STEP_REM = 1.35;
 const LANE_TOP_REM = 1.1;
 const CARD = { least: 9.2, most: 17, height: 12 };
 const SMALL_CARD = { least: 6.6, most: 9.2, height: 6.9 };
@@ -67,6 +71,7 @@ export function layout(scene: Scene, width: number, rem: number): Geometry {
     compact: sizes.compact,
     coordination: coordinationBox(frame),
     clients: {},
+    story: storyBox(frame),
     lanes: [],
     island: { x: 0, y: 0, width: 0, height: 0 },
     cards: {},
@@ -93,7 +98,7 @@ function frameOf(width: number, rem: number): Frame {
   const islandWidth = narrow ? 0 : 11.5 * rem;
   const laneWidth = width - clientWidth - islandWidth - (narrow ? 0 : 3 * rem);
   const laneLeft = clientWidth + (narrow ? 0 : 2 * rem);
-  return { rem, width, narrow, laneLeft, laneWidth, islandWidth, laneTop: (narrow ? 7.2 : 6.6) * rem };
+  return { rem, width, narrow, laneLeft, laneWidth, islandWidth, laneTop: (narrow ? 7.2 : 6.2) * rem };
 }
 
 interface Sizes {
@@ -121,13 +126,18 @@ function coordinationBox({ narrow, laneLeft, laneWidth, width, rem }: Frame): Bo
   return { x, y: 0.25 * rem, width: boxWidth, height: 3.4 * rem };
 }
 
+function storyBox(frame: Frame): Box {
+  const { x, y, width } = coordinationBox(frame);
+  const left = x + width + 1.5 * frame.rem;
+  return { x: left, y, width: Math.max(0, frame.width - left), height: frame.laneTop - 0.6 * frame.rem };
+}
+
 /** Places the cards of a group, row by row; returns the lane's height. */
 function placeLane(geometry: Geometry, frame: Frame, sizes: Sizes, top: number, servers: string[]): number {
   const { rem, laneLeft, laneWidth } = frame;
   const { card, gap, perRow } = sizes;
   const rows = Math.max(1, Math.ceil(servers.length / perRow));
-  const arcs =
-    (Math.min(servers.length, perRow) > 1 ? 1.6 + 1.05 * Math.min(perRow, servers.length) : 1) * rem;
+  const arcs = arcsRem(Math.min(servers.length, perRow)) * rem;
   const pitch = card.height + (rows > 1 ? 2.6 * rem : 0);
   servers.forEach((name, index) => {
     const row = Math.floor(index / perRow);
@@ -137,6 +147,11 @@ function placeLane(geometry: Geometry, frame: Frame, sizes: Sizes, top: number, 
     geometry.cards[name] = { x, y: top + LANE_TOP_REM * rem + row * pitch, ...card };
   });
   return LANE_TOP_REM * rem + (rows - 1) * pitch + card.height + arcs + 1.9 * rem;
+}
+
+/** How deep the arcs of a row hang; a cubic reaches three quarters of its control points' depth. */
+function arcsRem(inRow: number): number {
+  return inRow > 1 ? 0.75 * (ARC_REM + ARC_STEP_REM * (inRow - 1)) + 0.5 : 0.5;
 }
 
 function placeIsland(geometry: Geometry, frame: Frame, sizes: Sizes, scene: Scene, bottom: number): void {
@@ -229,7 +244,7 @@ function between(geometry: Geometry, a: string, b: string, apart: number, of: nu
   const y = left.y + left.height;
   const start = { x: left.x + left.width * (0.5 + share), y };
   const end = { x: right.x + right.width * (0.5 - share), y };
-  const depth = y + (1.2 + 1.35 * apart) * rem;
+  const depth = y + (ARC_REM + ARC_STEP_REM * apart) * rem;
   const reach = Math.min(2.5 * rem, (end.x - start.x) * 0.25);
   return [start, { x: start.x + reach, y: depth }, { x: end.x - reach, y: depth }, end];
 }

@@ -1,7 +1,9 @@
-import { tellsAStory, told } from "../actions/words";
-import type { LabEvent } from "../api/types";
-import { events, isLive, runStart, useLab } from "../store/store";
-import { sinceStart } from "../store/time";
+import { tellsAStory, told } from "../../actions/words";
+import type { LabEvent } from "../../api/types";
+import { events, isLive, runStart, useLab } from "../../store/store";
+import { sinceStart } from "../../store/time";
+import type { Box } from "./layout";
+import { placed } from "./Places";
 
 const LINES = 4;
 const LOOK_BACK = 4_000;
@@ -17,14 +19,18 @@ function newest(): LabEvent[] {
 }
 
 /** What happened last, in words; while frozen, the event that was stepped to. */
-export function Story() {
+export function Story({ box }: { box?: Box }) {
   useLab((state) => state.beat);
   const live = useLab(isLive);
   const stepped = useLab((state) => state.moment?.event ?? null);
   const start_ns = useLab(runStart);
   const lines = live ? newest() : stepped === null ? [] : [stepped];
   return (
-    <section className="panel story" aria-label="What happened last">
+    <section
+      className={`story ${box ? "story-placed" : ""}`}
+      style={box && placed(box)}
+      aria-label="What happened last"
+    >
       {lines.length === 0 ? (
         <p className="soft">
           {live
@@ -36,7 +42,7 @@ export function Story() {
           {lines.map((event) => (
             <li key={event.seq} data-kind={event.kind}>
               <span className="figures">{sinceStart(event.at_ns, start_ns, 2)}</span>
-              <span>{told(event)}</span>
+              <span title={told(event)}>{told(event)}</span>
             </li>
           ))}
         </ol>
