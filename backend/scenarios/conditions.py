@@ -12,9 +12,7 @@ ROLES = ("active", "standby", "junior")
 PLACE = re.compile(r"^(?P<count>\d+ )?(?P<role>active|standby|standbys|junior|juniors) in (?P<group>\S+)$")
 SERVER = re.compile(r"^(?P<server>[a-z][a-z0-9-]*) is (?P<role>active|standby|junior|down)$")
 STEP = re.compile(r"^step (?P<procedure>[a-z]+) (?P<step>\S+) of (?P<group>\S+)$")
-HELP = (
-    "'settled', 'active of g1 serves', 'junior in g1', '3 standbys in g1', 'mds2 is standby' or 'step upgrade 4 of g1'"
-)
+HELP = "'settled', 'active of g1 serves', 'junior in g1', '3 standbys in g1', 'mds2 is standby' or 'step upgrade 4 of g1'"
 
 
 class Situation:
@@ -43,7 +41,8 @@ class Situation:
     def serves(self) -> bool:
         """An active that says so has its place in the view."""
         return any(
-            self.picture.servers[server].role == "active" and self.picture.servers[server].process == "running"
+            self.picture.servers[server].role == "active"
+            and self.picture.servers[server].process == "running"
             for server in self.serving.values()
         )
 

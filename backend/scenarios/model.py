@@ -34,7 +34,7 @@ class WorkloadPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True)
     clients: Annotated[int, msgspec.Meta(ge=1, le=1024)] = 4
     """Concurrent calls."""
     rate: str = "50/s"
-    mix: dict[str, Share] = {"create": 9.0, "mkdir": 1.0}
+    mix: dict[str, Share] = msgspec.field(default_factory=lambda: {"create": 9.0, "mkdir": 1.0})
     directories: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 16
 
 

@@ -10,8 +10,8 @@ import msgspec
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from backend.errors import Malformed
-from backend.fabrics.verbs import verb_named
+from backend.errors import LabError, Malformed
+from backend.fabrics.verbs import ELSEWHERE, verb_named
 from backend.scenarios.conditions import condition
 from backend.scenarios.durations import nanoseconds, per_second
 from backend.scenarios.model import ExpectPart, Scenario, StepPart
@@ -37,10 +37,12 @@ class Lines:
         return Malformed(f"{self._path}:{self._line(place)}: {message}")
 
     def _line(self, place: list[str | int]) -> int:
-        node, line = self._document, getattr(getattr(self._document, "lc", None), "line", 0) or 0
+        node: Any = self._document
+        line = getattr(getattr(node, "lc", None), "line", 0) or 0
         for key in place:
             try:
-                position = node.lc.item(key) if isinstance(node, list) else node.lc.key(key)
+                places = node.lc
+                position = places.item(key) if isinstance(key, int) else places.key(key)
                 line = position[0]
                 node = node[key]
             except (AttributeError, KeyError, IndexError, TypeError):
@@ -160,7 +162,9 @@ def check_step(step: StepPart, lines: Lines, place: list[str | int]) -> None:
     text_is(nanoseconds, step.span, lines, [*place, "for"])
     text_is(condition, step.when, lines, [*place, "when"])
     if sum(value is not None for value in (step.at, step.after, step.when)) > 1:
-        raise lines.wrong("a step begins `at` a time, `after` the one before, or `when` something is so", place)
+        raise lines.wrong(
+            "a step begins `at` a time, `after` the one before, or `when` something is so", place
+        )
     does = [name for name in ("fault", "workload", "expect") if getattr(step, name) is not None]
     if len(does) != 1:
         raise lines.wrong("a step does one thing: fault, workload or expect", place)
@@ -178,10 +182,12 @@ def check_step(step: StepPart, lines: Lines, place: list[str | int]) -> None:
 
 def check_fault(step: StepPart, lines: Lines, place: list[str | int]) -> None:
     assert step.fault is not None
+    if step.fault in ELSEWHERE:
+        return
     try:
         verb = verb_named(step.fault)
-    except Exception as error:
-        raise lines.wrong(str(error), [*place, "fault"]) from None
+    except LabError as error:
+        raise lines.wrong(error.message, [*place, "fault"]) from None
     fewest, most = verb.counts
     count = len(targets(step))
     if not fewest <= count <= most:

@@ -99,7 +99,7 @@ class SimCluster:
             for name in group.members:
                 self.add(name, group.name)
         if workload is not None:
-            self._add_workload(workload)
+            self.add_workload(workload)
 
     def _rng(self, purpose: str) -> random.Random:
         return random.Random(f"{self.seed}/{purpose}")
@@ -111,7 +111,8 @@ class SimCluster:
         config = ServerConfig(name, group, self.config)
         self._start_new(name, group, lambda world: start_server(world, config))
 
-    def _add_workload(self, workload: WorkloadConfig) -> None:
+    def add_workload(self, workload: WorkloadConfig) -> None:
+        """A client that works from now on."""
         config = ClientConfig(CLIENT, self.config, workload)
 
         def start(world: SimWorld) -> None:

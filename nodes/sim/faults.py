@@ -37,7 +37,10 @@ class SimFaults:
         method: Callable[..., int] | None = getattr(self, verb, None) if not verb.startswith("_") else None
         if method is None or verb in ("do", "standing", "added"):
             raise FaultUnsupported(f"there is no fault {verb!r}")
-        return method(*targets, **(options or {}))
+        given = dict(options or {})
+        if verb == "cut" and given.pop("island", False):
+            return self._island(targets, **given)
+        return method(*targets, **given)
 
     # --- numbers ---------------------------------------------------------------------------------------------------
 
@@ -149,6 +152,14 @@ class SimFaults:
     def cut(self, a: str, b: str | None = None, direction: str = "both") -> int:
         """Without `b`, from everything."""
         return self._break("cut", a, b, direction, cut=True)
+
+    def _island(self, names: list[str], direction: str = "both") -> int:
+        """Cuts the named ones off from all others, not from each other."""
+        for a in names:
+            for b in [name for name in self._names() if name not in names]:
+                for link in self._links(a, b, direction):
+                    link.cut = True
+        return self._begin("cut", names, direction=direction, island=True)
 
     def delay(self, a: str, b: str | None = None, ms: int = 100, direction: str = "both") -> int:
         return self._break("delay", a, b, direction, delay_ns=ms * MILLISECOND)

@@ -1,0 +1,146 @@
+"""What a scenario runs on. Both fabrics tell every event to the listeners and know the present picture."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import tempfile
+from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
+from typing import Any, Protocol
+
+from backend.clusters.picture import ClientState, Picture
+from backend.errors import FaultUnsupported as Unsupported
+from backend.errors import LabError, Unavailable
+from backend.fabrics.home import Home
+from backend.fabrics.process_faults import ProcessFaults
+from backend.fabrics.processes import ProcessFabric
+from backend.fabrics.targets import resolve
+from nodes.config import ClusterConfig, WorkloadConfig
+from nodes.real.clock import monotonic_ns
+from nodes.sim.cluster import SimCluster
+from nodes.sim.faults import FaultUnsupported
+from nodes.trace.events import Stamped
+
+POLL_S = 0.005
+Listener = Callable[[Stamped], None]
+
+
+class Fabric(Protocol):
+    picture: Picture
+    listener: Listener
+    """Told every event."""
+
+    @property
+    def now_ns(self) -> int: ...
+
+    async def start(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+    async def run_until(self, at_ns: int, true: Callable[[], bool]) -> bool:
+        """Lets the cluster go on until something is so, or until a time; whether it is so."""
+
+    async def fault(self, verb: str, words: list[str], options: dict[str, Any]) -> list[str]:
+        """Returns the names that the target words stood for. Raises LabError."""
+
+    async def begin_workload(self, workload: WorkloadConfig) -> None: ...
+
+    async def throttle(self, rate_per_s: float | None, paused: bool | None) -> None: ...
+
+
+class Simulated:
+    """In virtual time, in this process."""
+
+    def __init__(self, config: ClusterConfig, seed: int):
+        self.cluster = SimCluster(config, seed)
+        self.picture = Picture.of(config, {}, ["client1"])
+        self._rng = random.Random(f"{seed}/targets")
+        self.listener: Listener = lambda stamped: None
+        self.cluster.on_event(self._on_event)
+
+    def _on_event(self, stamped: Stamped) -> None:
+        self.picture.apply(stamped, self.picture.seq + 1)
+        self.listener(stamped)
+
+    @property
+    def now_ns(self) -> int:
+        return self.cluster.now_ns
+
+    async def start(self) -> None:
+        """The servers were started with the cluster."""
+
+    async def stop(self) -> None:
+        """Nothing is left of it."""
+
+    async def run_until(self, at_ns: int, true: Callable[[], bool]) -> bool:
+        return self.cluster.loop.run(at_ns, true)
+
+    async def fault(self, verb: str, words: list[str], options: dict[str, Any]) -> list[str]:
+        names = list(chain.from_iterable(resolve(word, self.picture, self._rng) for word in words))
+        try:
+            self.cluster.faults.do(verb, names, options)
+        except FaultUnsupported as error:
+            raise Unsupported(str(error)) from None
+        except TypeError:
+            raise Unsupported(f"the simulator cannot {verb} {', '.join(names)} with {options}") from None
+        return names
+
+    async def begin_workload(self, workload: WorkloadConfig) -> None:
+        self.cluster.add_workload(workload)
+
+    async def throttle(self, rate_per_s: float | None, paused: bool | None) -> None:
+        if self.cluster.workload is not None:
+            self.cluster.workload.throttle(rate_per_s, paused)
+
+
+class Processes:
+    """On operating-system processes of this machine, in a directory of its own."""
+
+    def __init__(self, config: ClusterConfig, seed: int):
+        self._directory = tempfile.TemporaryDirectory(prefix="cloverlab-run-")
+        self._home = Home.make(Path(self._directory.name), config, seed)
+        self.listener: Listener = lambda stamped: None
+        self._fabric = ProcessFabric(self._home, self._on_events, None)
+        self._faults = ProcessFaults(self._fabric)
+        self._rng = random.Random(f"{seed}/targets")
+        self.picture = self._fabric.picture
+
+    def _on_events(self, events: list[Stamped]) -> None:
+        for stamped in events:
+            self.listener(stamped)
+
+    @property
+    def now_ns(self) -> int:
+        return monotonic_ns()
+
+    async def start(self) -> None:
+        await self._fabric.start()
+
+    async def stop(self) -> None:
+        await self._fabric.stop()
+        self._home.close()
+        self._directory.cleanup()
+
+    async def run_until(self, at_ns: int, true: Callable[[], bool]) -> bool:
+        while not true():
+            if monotonic_ns() >= at_ns:
+                return False
+            await asyncio.sleep(POLL_S)
+        return True
+
+    async def fault(self, verb: str, words: list[str], options: dict[str, Any]) -> list[str]:
+        names = list(chain.from_iterable(resolve(word, self.picture, self._rng) for word in words))
+        await self._faults.do(verb, names, options)
+        return names
+
+    async def begin_workload(self, workload: WorkloadConfig) -> None:
+        self.picture.clients.setdefault("client1", ClientState("client1"))
+        await self._fabric.replace_client(workload)
+
+    async def throttle(self, rate_per_s: float | None, paused: bool | None) -> None:
+        try:
+            await self._fabric.set_throttle(rate_per_s, paused)
+        except Unavailable as error:
+            raise LabError(error.message) from None

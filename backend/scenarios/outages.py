@@ -1,0 +1,35 @@
+"""What the users of a run saw: calls, failures, and the longest time without a success."""
+
+from __future__ import annotations
+
+from nodes.trace.events import Called, Stamped
+
+NOT_A_FAILURE = ("", "ENOENT", "EEXIST", "ENOTDIR", "EISDIR", "ENOTEMPTY")
+"""Success, and what the file system is right to answer."""
+
+
+class Outages:
+    """Fed with events; a moment counts as served when a call that was waited for returned."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.failed = 0
+        self.failures: list[str] = []
+        self.longest_ns = 0
+        self.latencies_ns: list[int] = []
+        self._last_ns = 0
+
+    def on_event(self, stamped: Stamped) -> None:
+        event = stamped.event
+        if type(event) is not Called:
+            return
+        self.calls += 1
+        if event.error not in NOT_A_FAILURE:
+            self.failed += 1
+            if len(self.failures) < 10:
+                self.failures.append(f"call {event.number} of {event.client}: {event.error}")
+            return
+        waited_from = max(self._last_ns, event.invoked_ns)
+        self.longest_ns = max(self.longest_ns, event.returned_ns - waited_from)
+        self._last_ns = max(self._last_ns, event.returned_ns)
+        self.latencies_ns.append(event.returned_ns - event.invoked_ns)

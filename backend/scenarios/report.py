@@ -1,0 +1,106 @@
+"""What a run showed, as JSON, as lines for a terminal, or as one self-contained HTML page."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+
+from backend.errors import Malformed
+from backend.scenarios.runner import Outcome
+
+COLOURS = {"A": "#1f8f5f", "S": "#3b74c9", "J": "#c98a1b", "-": "#c9ced6"}
+HEAD = """<!doctype html><meta charset="utf-8"><title>{title}</title><style>
+body{{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b2430}}
+table{{border-collapse:collapse}}td,th{{padding:.25rem .75rem;text-align:left;border-bottom:1px solid #dde2e8;vertical-align:top}}
+.no{{color:#b3261e;font-weight:600}}.yes{{color:#1f7a4d}}svg{{width:100%;height:auto}}
+@media(prefers-color-scheme:dark){{body{{background:#14181d;color:#e6eaf0}}td,th{{border-color:#2c343d}}.yes{{color:#5ecb97}}.no{{color:#ff8a80}}}}
+</style>"""
+
+
+def write(path: Path, outcomes: list[Outcome]) -> None:
+    """By the file's ending. Raises Malformed."""
+    if path.suffix == ".json":
+        told: list[Outcome] | Outcome = outcomes[0] if len(outcomes) == 1 else outcomes
+        octets = msgspec.json.format(msgspec.json.encode(told), indent=1)
+    elif path.suffix in (".html", ".htm"):
+        octets = page(outcomes).encode()
+    else:
+        raise Malformed(f"--report {path}: the name ends in .json or .html")
+    try:
+        path.write_bytes(octets)
+    except OSError as error:
+        raise Malformed(f"--report {path}: {error.strerror}") from None
+
+
+def tell(console: Console, outcome: Outcome) -> None:
+    """A few lines for a person."""
+    mark = "[green]held[/green]" if outcome.held else "[red]NOT held[/red]"
+    console.print(f"[bold]{outcome.name}[/bold] on {outcome.on}, seed {outcome.seed}: {mark}")
+    for verdict in outcome.verdicts:
+        sign = "[green]✓[/green]" if verdict.held else "[red]✗[/red]"
+        console.print(f"  {sign} {verdict.expected}: ", end="")
+        console.print(verdict.seen, markup=False, highlight=False)
+    seconds = (outcome.ended_ns - outcome.started_ns) / 1e9
+    console.print(
+        f"  {outcome.calls} calls, {outcome.failed_calls} failed, longest outage "
+        f"{outcome.longest_outage_ms:.0f} ms, {seconds:.1f} s"
+    )
+
+
+def page(outcomes: list[Outcome]) -> str:
+    title = html.escape(outcomes[0].name if outcomes else "nothing")
+    return HEAD.format(title=title) + "".join(section(outcome) for outcome in outcomes)
+
+
+def section(outcome: Outcome) -> str:
+    held = '<span class="yes">held</span>' if outcome.held else '<span class="no">not held</span>'
+    verdicts = "".join(
+        f'<tr><td class="{"yes" if v.held else "no"}">{"✓" if v.held else "✗"}</td>'
+        f"<td>{html.escape(v.expected)}</td><td>{html.escape(v.seen)}</td></tr>"
+        for v in outcome.verdicts
+    )
+    steps = "".join(
+        f"<tr><td>{at_ns / 1e9:.3f} s</td><td>{html.escape(server)}</td><td>{html.escape(what)}</td></tr>"
+        for at_ns, server, what in outcome.timeline
+        if at_ns >= 0
+    )
+    return (
+        f"<h1>{html.escape(outcome.name)}</h1><p>{html.escape(outcome.teaches)} "
+        f"<small>{html.escape(outcome.paper)}</small></p><p>On {outcome.on}, seed {outcome.seed}: {held}. "
+        f"{outcome.calls} calls, {outcome.failed_calls} failed, longest outage "
+        f"{outcome.longest_outage_ms:.0f} ms.</p>{bands(outcome)}<h2>Expectations</h2><table>{verdicts}</table>"
+        f"<h2>What happened</h2><table>{steps}</table>"
+    )
+
+
+def bands(outcome: Outcome) -> str:
+    """The letters of each server over time, as a drawing."""
+    begin, end = outcome.started_ns, max(outcome.ended_ns, outcome.started_ns + 1)
+    width, height = 900, 28
+
+    def x(at_ns: int) -> float:
+        return 60 + (width - 60) * (min(max(at_ns, begin), end) - begin) / (end - begin)
+
+    parts: list[str] = []
+    for place, server in enumerate(outcome.servers):
+        y = place * height
+        parts.append(
+            f'<text x="0" y="{y + 18}" font-size="14" fill="currentColor">{html.escape(server)}</text>'
+        )
+        for row, following in zip(outcome.rows, [*outcome.rows[1:], None], strict=True):
+            letter, until = row.letters[place], end if following is None else following.at_ns
+            if until <= begin:
+                continue
+            left, wide = x(row.at_ns), x(until) - x(row.at_ns)
+            parts.append(
+                f'<rect x="{left:.1f}" y="{y + 3}" width="{wide:.1f}" height="20" fill="{COLOURS[letter]}"/>'
+            )
+            if wide > 16:
+                parts.append(
+                    f'<text x="{left + 4:.1f}" y="{y + 18}" font-size="13" fill="#fff">{letter}</text>'
+                )
+    total = height * len(outcome.servers)
+    return f'<svg viewBox="0 0 {width} {total}" role="img" aria-label="State letters over time">{"".join(parts)}</svg>'
