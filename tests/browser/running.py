@@ -1,0 +1,103 @@
+"""A control plane with real processes under it, as `./cloverlab up` starts them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+START_S = 60.0
+STOP_S = 20.0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_for(what: Callable[[], Any], within_s: float, told: str) -> Any:
+    """The first answer of `what` that is true; AssertionError with `told` when there is none in time."""
+    end = time.monotonic() + within_s
+    while time.monotonic() < end:
+        found = what()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"not within {within_s:g} s: {told}")
+
+
+class Running:
+    """`url` serves the page and the API while it is up."""
+
+    def __init__(self, directory: Path, port: int | None = None):
+        self.directory = directory
+        self.port = port or free_port()
+        self.url = f"http://127.0.0.1:{self.port}/"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Returns when the cluster has settled."""
+        log = (self.directory / "up.log").open("ab")
+        command = [sys.executable, "-m", "backend.cli", "up", "--port", str(self.port)]
+        self._process = subprocess.Popen(
+            [*command, "--data", str(self.directory / "data")], cwd=ROOT, stdout=log, stderr=log
+        )
+        log.close()
+        wait_for(self.settled, START_S, "a settled cluster")
+
+    def stop(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def settled(self) -> bool:
+        assert self._process is not None
+        said = (self.directory / "up.log").read_text()[-2000:]
+        assert self._process.poll() is None, f"the control plane ended: {said}"
+        try:
+            return bool(self.ask("cluster")["settled"])
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def ask(self, path: str) -> Any:
+        with urllib.request.urlopen(f"{self.url}api/{path}", timeout=5) as answer:
+            return json.load(answer)
+
+    def do(self, verb: str, *targets: str) -> None:
+        """A fault through the API; one that is impossible now is passed over."""
+        body = json.dumps({"verb": verb, "targets": targets}).encode()
+        request = urllib.request.Request(f"{self.url}api/faults", body, {"Content-Type": "application/json"})
+        try:
+            urllib.request.urlopen(request, timeout=10).close()
+        except urllib.error.HTTPError as error:
+            assert error.code == 409, error.read()
+
+    def mend(self) -> None:
+        """Everybody runs, no link is harmed, one is active and the others are in step."""
+        self.do("heal_all")
+        for server in self.ask("cluster")["servers"]:
+            if server["process"] == "paused":
+                self.do("resume", server["name"])
+            elif server["process"] == "stopped":
+                self.do("restart", server["name"])
+        wait_for(self.in_step, START_S, "an active and standbys only")
+
+    def in_step(self) -> bool:
+        roles = sorted(server["role"] for server in self.ask("cluster")["servers"])
+        return roles == ["active"] + ["standby"] * (len(roles) - 1)

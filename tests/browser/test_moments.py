@@ -1,0 +1,109 @@
+"""Standing still, stepping, and looking at what was."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.looking import active, goes_on, opened, role_is, server, sn
+from tests.browser.running import Running, wait_for
+
+
+def state(page: Page, word: str) -> None:
+    expect(page.get_by_test_id("time")).to_have_attribute("data-state", word)
+
+
+def test_space_freezes_the_picture_and_lets_it_go_on(page: Page, lab: Running) -> None:
+    opened(page, lab.url)
+    name = active(page)
+    page.keyboard.press("Space")
+    state(page, "frozen")
+    seen = sn(page, name)
+    wait_for(lambda: lab.ask("cluster")["groups"][0]["commit_sn"] > seen + 20, 20, "commits while frozen")
+    assert sn(page, name) == seen
+    page.keyboard.press("Space")
+    state(page, "live")
+    goes_on(page, name)
+    assert sn(page, name) > seen + 20
+
+
+def test_steps_go_event_by_event_and_back(page: Page, lab: Running) -> None:
+    opened(page, lab.url)
+    goes_on(page, active(page))
+    page.keyboard.press("Space")
+    state(page, "frozen")
+    rows = page.get_by_test_id("mirror")
+    pictures = [rows.inner_text()]
+    for key in (".", "n", "n", "n"):
+        before = page.get_by_test_id("story").inner_text() if len(pictures) > 1 else ""
+        page.keyboard.press(key)
+        expect(page.get_by_test_id("story")).not_to_have_text(before)
+        pictures.append(rows.inner_text())
+    for earlier in reversed(pictures[:-1]):
+        page.keyboard.press("p")
+        expect(rows).to_have_text(re.compile(r"[\s\S]*"))
+        page.wait_for_function(
+            "text => document.querySelector('[data-testid=mirror]').innerText === text", arg=earlier
+        )
+    page.get_by_test_id("go-live").click()
+    state(page, "live")
+
+
+def test_a_link_opens_the_same_picture(page: Page, lab: Running) -> None:
+    opened(page, lab.url)
+    page.keyboard.press("2")
+    page.keyboard.press("Space")
+    state(page, "frozen")
+    page.wait_for_function("location.search.includes('at=') && location.search.includes('select=')")
+    url, shown = page.url, page.get_by_test_id("mirror").inner_text()
+    other = page.context.new_page()
+    opened(other, url)
+    state(other, "frozen")
+    other.wait_for_function(
+        "text => document.querySelector('[data-testid=mirror]').innerText === text", arg=shown
+    )
+    expect(other.locator("[data-selected]")).to_have_count(1)
+
+
+def test_a_past_run_is_opened_and_the_present_found_again(page: Page, own: Running) -> None:
+    own.start()
+    old = next(each["name"] for each in own.ask("cluster")["servers"] if each["role"] == "active")
+    own.do("crash", old)
+    wait_for(lambda: own.ask("runs/1/timeline?buckets=1")["failovers"], 30, "a failover")
+    failover = own.ask("runs/1/timeline?buckets=1")["failovers"][0]
+    wait_for(lambda: own.ask("cluster")["groups"][0]["commit_sn"] > 100, 30, "more commits")
+    own.stop()
+    own.start()
+
+    opened(page, own.url)
+    page.get_by_test_id("run").click()
+    page.get_by_test_id("run-1").click()
+    state(page, "past")
+    role_is(page, failover["to"], "active")
+    page.wait_for_function("location.search.includes('run=1')")
+    expect(page.get_by_test_id("story")).to_have_count(0)
+
+    before = failover["fault_ns"] - 50_000_000
+    opened(page, f"{own.url}?run=1&at={before}")
+    state(page, "past")
+    role_is(page, old, "active")
+    expect(server(page, old)).to_have_attribute("data-process", "running")
+    page.keyboard.press("c")
+    expect(page.get_by_test_id("toast-error")).to_be_visible()
+    page.get_by_test_id("go-live").click()
+    state(page, "live")
+    goes_on(page, active(page))
+
+
+def test_a_lost_connection_is_said_and_caught_up_with(page: Page, own: Running) -> None:
+    own.start()
+    opened(page, own.url)
+    goes_on(page, active(page))
+    own.stop()
+    expect(page.get_by_test_id("lost")).to_be_visible()
+    expect(page.get_by_test_id("mirror")).to_have_attribute("data-connection", "lost")
+    own.start()
+    expect(page.get_by_test_id("lost")).to_have_count(0, timeout=20_000)
+    goes_on(page, active(page))
+    expect(page.get_by_test_id("run")).to_have_attribute("data-run", "2")
