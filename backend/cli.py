@@ -208,7 +208,7 @@ def test(level: Annotated[str, typer.Argument(help="quick or all")] = "all") -> 
 def run(
     file: Path,
     on: Annotated[str, typer.Option(help="simulated or processes")] = "simulated",
-    seed: Annotated[int, typer.Option(min=0)] = 1,
+    seed: Annotated[int | None, typer.Option(min=0, help="Instead of the file's own.")] = None,
     report: Annotated[Path | None, typer.Option(help="FILE.json or FILE.html")] = None,
     scale: Annotated[
         float, typer.Option(min=0.01, max=10, help="Multiplies every time of the file on processes.")

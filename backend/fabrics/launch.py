@@ -29,6 +29,7 @@ def common(home: Home, name: str, directory: Path) -> dict[str, Any]:
         "peers": {peer: where for peer, where in peers(home).items() if peer != name},
         "token_file": str(home.token_file),
         "control": str(home.socket_of(name)),
+        "seed": home.file.seed,
     }
 
 

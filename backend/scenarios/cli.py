@@ -21,11 +21,11 @@ SEEDS_MAX = 100_000
 console = Console(stderr=True, highlight=False)
 
 
-def run_command(file: Path, on: str, seed: int, report: Path | None, scale: float) -> int:
+def run_command(file: Path, on: str, seed: int | None, report: Path | None, scale: float) -> int:
     """Runs every scenario of a file. Raises LabError."""
     outcomes = []
     for scenario in read(file):
-        outcome = asyncio.run(run(scenario, on, seed, scale))
+        outcome = asyncio.run(run(scenario, on, scenario.seed if seed is None else seed, scale))
         reports.tell(console, outcome)
         outcomes.append(outcome)
     if report is not None:

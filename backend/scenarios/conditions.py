@@ -22,6 +22,8 @@ class Situation:
         self.picture = picture
         self.serving: dict[str, str] = {}
         """Group to the server that serves."""
+        self.upgrading = ""
+        """Who took the last step of an upgrade."""
         self.steps: list[StepTaken] = []
         """Since the step before began."""
 
@@ -29,6 +31,8 @@ class Situation:
         event = stamped.event
         if type(event) is StepTaken:
             self.steps.append(event)
+            if event.procedure == "upgrade":
+                self.upgrading = stamped.server
         elif type(event) is Serving:
             self.serving[event.group] = stamped.server
         elif type(event) is StoppedServing and self.serving.get(event.group) == stamped.server:

@@ -102,5 +102,7 @@ class Scenario(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     steps: list[StepPart] = []
     end: EndPart = EndPart(when="settled")
     expect: ExpectPart = ExpectPart(failed_calls=0, invariants="all")
+    seed: Count = 1
+    """Used unless another is given."""
     matrix: dict[str, list[str]] = {}
     """Runs the file once for each value: `{step}` in a step's text is replaced by it."""

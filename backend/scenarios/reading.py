@@ -120,6 +120,8 @@ def vary(scenario: Scenario) -> list[Scenario]:
 def put(scenario: Scenario, word: str, value: str) -> Scenario:
     octets = msgspec.json.encode(msgspec.structs.replace(scenario, matrix={}))
     varied = msgspec.json.decode(octets.replace(word.encode(), value.encode()), type=Scenario)
+    if varied.name != scenario.name:
+        return varied
     return msgspec.structs.replace(varied, name=f"{scenario.name} ({value})")
 
 

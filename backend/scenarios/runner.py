@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -20,9 +21,14 @@ from nodes.invariants import registry
 from nodes.trace.events import FaultInjected, Serving, Stamped, StepTaken
 
 START_NS = 60_000_000_000
+STRUCK = re.compile(r"^target of step (\d+)$")
 UNDO = {"crash": "restart", "stop": "restart", "power_loss": "restart", "pause": "resume", "cut": "heal",
         "delay": "heal", "lose": "heal", "duplicate": "heal", "reorder": "heal"}  # fmt: skip
 FABRICS: dict[str, Callable[[ClusterConfig, int], Fabric]] = {"simulated": Simulated, "processes": Processes}
+
+
+def never() -> bool:
+    return False
 
 
 class Verdict(msgspec.Struct):
@@ -74,6 +80,8 @@ class Run:
         self._situation = Situation(self.fabric.picture)
         self.fabric.listener = self._on_event
         self._undo: list[tuple[int, str, list[str]]] = []
+        self._struck: dict[int, list[str]] = {}
+        """Step to the servers that its target words stood for."""
 
     # --- events ----------------------------------------------------------------------------------------------------
 
@@ -110,8 +118,18 @@ class Run:
         self._judge(self._scenario.expect, final=True)
         return self._outcome()
 
-    async def _wait(self, what: str, within_ns: int, true: Any) -> bool:
-        if await self.fabric.run_until(self.fabric.now_ns + within_ns, true):
+    async def _until(self, at_ns: int, true: Callable[[], bool]) -> bool:
+        """Lets the cluster go on until something is so, or until a time; on the way takes back what is over."""
+        while self._undo and self._undo[0][0] <= at_ns:
+            due_ns, verb, names = self._undo[0]
+            if await self.fabric.run_until(due_ns, true):
+                return True
+            self._undo.pop(0)
+            await self.fabric.fault(verb, names, {})
+        return await self.fabric.run_until(at_ns, true)
+
+    async def _wait(self, what: str, within_ns: int, true: Callable[[], bool]) -> bool:
+        if await self._until(self.fabric.now_ns + within_ns, true):
             return True
         row = self._rows.all[-1].letters if self._rows.all else "nothing"
         self._verdicts.append(Verdict(f"{what} within {within_ns / 1e9:g} s", False, f"the view is {row}"))
@@ -130,33 +148,22 @@ class Run:
         await self._end(self._scenario.end)
 
     async def _begin(self, step: StepPart, before_ns: int, number: int) -> bool:
-        """Waits for the step's time, undoing on the way what is over."""
+        """Waits for the step's time."""
         if step.when is not None:
             true = condition(step.when)
-            return await self._wait(
-                f"step {number}: {step.when}", START_NS, lambda: self._undo_due() or true(self._situation)
-            ) and await self._undo_until(self.fabric.now_ns)
+            return await self._wait(f"step {number}: {step.when}", START_NS, lambda: true(self._situation))
         at_ns = self.fabric.now_ns
         if step.at is not None:
             at_ns = self._began_ns + self._ns(step.at)
         elif step.after is not None:
             at_ns = before_ns + self._ns(step.after)
-        return await self._undo_until(at_ns)
-
-    def _undo_due(self) -> bool:
-        return bool(self._undo) and self._undo[0][0] <= self.fabric.now_ns
-
-    async def _undo_until(self, at_ns: int) -> bool:
-        while self._undo and self._undo[0][0] <= at_ns:
-            due_ns, verb, names = self._undo.pop(0)
-            await self.fabric.run_until(due_ns, lambda: False)
-            await self.fabric.fault(verb, names, {})
-        await self.fabric.run_until(at_ns, lambda: False)
+        await self._until(at_ns, never)
         return True
 
     async def _do(self, step: StepPart, number: int) -> None:
         if step.fault is not None:
-            names = await self.fabric.fault(step.fault, targets(step), dict(step.options))
+            words = [self._named(word) for word in targets(step)]
+            names = self._struck[number] = await self.fabric.fault(step.fault, words, dict(step.options))
             if step.span is not None and step.fault in UNDO:
                 self._undo.append((self.fabric.now_ns + self._ns(step.span), UNDO[step.fault], names))
                 self._undo.sort()
@@ -166,17 +173,24 @@ class Run:
         elif step.expect is not None:
             expect = step.expect
             if step.within is not None:
-                await self.fabric.run_until(
-                    self.fabric.now_ns + self._ns(step.within), lambda: not self._broken_now(expect)
-                )
+                at_ns = self.fabric.now_ns + self._ns(step.within)
+                await self._until(at_ns, lambda: not self._broken_now(expect))
             self._judge(expect, final=False, where=f"step {number}: ")
+
+    def _named(self, word: str) -> str:
+        """`target of step 3` is whom step 3 struck; `elected of g1` is who took the last step of an upgrade."""
+        if word == "elected of g1":
+            return self._situation.upgrading or word
+        found = STRUCK.match(word)
+        names = self._struck.get(int(found[1]), []) if found else []
+        return names[0] if names else word
 
     async def _end(self, end: EndPart) -> None:
         if end.at is not None:
-            await self._undo_until(self._began_ns + self._ns(end.at))
+            await self._until(self._began_ns + self._ns(end.at), never)
             return
         if self._undo:
-            await self._undo_until(self._undo[-1][0])
+            await self._until(self._undo[-1][0], never)
         assert end.when is not None
         true = condition(end.when)
         await self._wait(f"end: {end.when}", self._ns(end.within), lambda: true(self._situation))
