@@ -1,4 +1,4 @@
-import { useCallback, useState } from "react";
+import { type ComponentType, useCallback, useState } from "react";
 import { Topology } from "../instruments/topology";
 import { Toasts } from "../ui/Toasts";
 import { Banner } from "./Banner";
@@ -7,6 +7,11 @@ import { Help } from "./Help";
 import { Lamps } from "./Lamps";
 import { useKeys } from "./useKeys";
 
+type Instrument = Record<string, ComponentType>;
+
+const beneath = import.meta.glob<Instrument>("../instruments/{journals,timeline}/index.ts", { eager: true });
+const INSTRUMENTS = Object.values(beneath).flatMap((module) => Object.entries(module));
+
 /** The home page: one cluster, its instruments. */
 export function ClusterPage() {
   const [help, setHelp] = useState(false);
@@ -14,10 +19,17 @@ export function ClusterPage() {
   return (
     <div className="page">
       <Header onHelp={() => setHelp(true)} />
-      <Lamps />
+      <nav aria-label="Invariants">
+        <Lamps />
+      </nav>
       <Banner />
       <main className="instruments">
         <Topology />
+        {INSTRUMENTS.map(([name, Part]) => (
+          <section className="panel" aria-label={name} key={name}>
+            <Part />
+          </section>
+        ))}
       </main>
       <Help opened={help} onClose={() => setHelp(false)} />
       <Toasts />

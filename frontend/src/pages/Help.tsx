@@ -1,6 +1,6 @@
-import { Modal } from "@mantine/core";
 import { type KeyLine, PLACE_KEYS, TIME_KEYS } from "../actions/keys";
 import { useLab } from "../store/store";
+import { Dialog } from "../ui/Dialog";
 import { KeyCap } from "../ui/KeyCap";
 
 /** All keys, those of the faults as the control plane tells them. */
@@ -11,13 +11,7 @@ export function Help({ opened, onClose }: { opened: boolean; onClose: () => void
     does: danger ? `${label}. ${danger}` : label,
   }));
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title="Keys"
-      size="xl"
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
+    <Dialog opened={opened} title="Keys" onClose={onClose}>
       <div className="help">
         <KeyTable title="What is shown" lines={[...TIME_KEYS, ...PLACE_KEYS]} />
         <KeyTable title="Faults, on what is selected" lines={faults} />
@@ -26,7 +20,7 @@ export function Help({ opened, onClose }: { opened: boolean; onClose: () => void
           “Cut off”, or servers in a loop drawn around them, are partitioned from the rest.
         </p>
       </div>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,4 +1,3 @@
-import { Modal } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { told } from "../actions/words";
 import { api } from "../api/client";
@@ -7,6 +6,7 @@ import { scrubTo } from "../store/moment";
 import { isLive, runStart, shownPicture, shownRun, useLab } from "../store/store";
 import { count, sinceStart } from "../store/time";
 import { complain } from "../store/toasts";
+import { Dialog } from "../ui/Dialog";
 
 const SIGNS = { grey: "○", green: "✓", red: "✕" };
 const WORDS = { grey: "not checked yet", green: "held so far", red: "broken" };
@@ -51,15 +51,9 @@ export function Lamps() {
           </li>
         ))}
       </ul>
-      <Modal
-        opened={shown !== undefined}
-        onClose={() => setOpen(null)}
-        title={shown?.invariant ?? ""}
-        size="lg"
-        closeButtonProps={{ "aria-label": "Close" }}
-      >
+      <Dialog opened={shown !== undefined} title={shown?.invariant ?? ""} onClose={() => setOpen(null)}>
         {shown !== undefined && <LampStory lamp={shown} onClose={() => setOpen(null)} />}
-      </Modal>
+      </Dialog>
     </>
   );
 }

@@ -3,7 +3,7 @@ import { isTyping, ownsSpace, press, selectBeside } from "../actions/keys";
 import { useLab } from "../store/store";
 
 function inDialog(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.closest("[aria-modal=true]") !== null;
+  return target instanceof HTMLElement && target.closest("dialog") !== null;
 }
 
 function arrows(event: KeyboardEvent): boolean {

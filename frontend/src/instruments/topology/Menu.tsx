@@ -38,6 +38,7 @@ export function Menu({ geometry }: { geometry: Geometry }) {
       opened={pointed !== null}
       onChange={(opened) => !opened && close()}
       trapFocus
+      withRoles={false}
       returnFocus
       withArrow
       position="right-start"
@@ -48,10 +49,14 @@ export function Menu({ geometry }: { geometry: Geometry }) {
       <Popover.Target>
         <div className="anchor" style={{ left: x, top: y, width, height }} />
       </Popover.Target>
-      <Popover.Dropdown className="menu" aria-label={pointed === null ? "menu" : titleOf(pointed)}>
+      <Popover.Dropdown
+        className="menu"
+        role="dialog"
+        aria-label={pointed === null ? "menu" : titleOf(pointed)}
+      >
         {pointed !== null && (
           <>
-            <h3 className="menu-title">{titleOf(pointed)}</h3>
+            <h2 className="menu-title">{titleOf(pointed)}</h2>
             <MenuBody key={titleOf(pointed)} pointed={pointed} />
           </>
         )}
@@ -83,7 +88,7 @@ function MenuBody({ pointed }: { pointed: Pointed }) {
     <>
       {server.warning && <p className="menu-warning">{server.warning}</p>}
       <ServerVerbs name={pointed.name} />
-      <h4 className="menu-section">Its links</h4>
+      <h3 className="menu-section">Its links</h3>
       <div className="chips">
         {peers
           .filter((peer) => peer !== pointed.name)

@@ -7,42 +7,44 @@ export function Mirror({ servers }: { servers: Server[] }) {
   const { groups } = usePicture();
   const connection = useLab((state) => state.connection.state);
   return (
-    <table className="visually-hidden" data-testid="mirror" data-connection={connection}>
-      <caption>Servers as they are shown</caption>
-      <thead>
-        <tr>
-          {["Server", "Role", "Process", "Epoch", "sn", "Applied sn", "Lag", "Lock", "Says"].map((head) => (
-            <th key={head} scope="col">
-              {head}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {servers.map((server) => (
-          <tr
-            key={server.name}
-            data-testid={`server-${server.name}`}
-            data-role={server.role}
-            data-process={server.process}
-            data-sn={server.sn}
-            data-applied={server.applied_sn}
-            data-epoch={server.epoch}
-            data-lag={server.lag}
-            data-pid={server.pid}
-          >
-            <th scope="row">{server.name}</th>
-            <td>{server.role}</td>
-            <td>{server.process}</td>
-            <td>{server.epoch}</td>
-            <td>{server.sn}</td>
-            <td>{server.applied_sn}</td>
-            <td>{server.lag}</td>
-            <td>{groups[server.group]?.lock_owner === server.name ? "holds the lock" : ""}</td>
-            <td>{[disagreement(server), server.warning].filter(Boolean).join("; ")}</td>
+    <div className="visually-hidden">
+      <table data-testid="mirror" data-connection={connection}>
+        <caption>Servers as they are shown</caption>
+        <thead>
+          <tr>
+            {["Server", "Role", "Process", "Epoch", "sn", "Applied sn", "Lag", "Lock", "Says"].map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {servers.map((server) => (
+            <tr
+              key={server.name}
+              data-testid={`server-${server.name}`}
+              data-role={server.role}
+              data-process={server.process}
+              data-sn={server.sn}
+              data-applied={server.applied_sn}
+              data-epoch={server.epoch}
+              data-lag={server.lag}
+              data-pid={server.pid}
+            >
+              <th scope="row">{server.name}</th>
+              <td>{server.role}</td>
+              <td>{server.process}</td>
+              <td>{server.epoch}</td>
+              <td>{server.sn}</td>
+              <td>{server.applied_sn}</td>
+              <td>{server.lag}</td>
+              <td>{groups[server.group]?.lock_owner === server.name ? "holds the lock" : ""}</td>
+              <td>{[disagreement(server), server.warning].filter(Boolean).join("; ")}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

@@ -43,7 +43,6 @@ export const ServerCard = memo(function ServerCard(props: Props) {
       data-process={server.process}
       data-selected={selected || undefined}
       aria-haspopup="dialog"
-      aria-label={`${name}, ${role}${state && `, ${state}`}${says && `, ${says}`}, sn ${sn}, epoch ${epoch}`}
       style={{ width: box.width, height: box.height, transform: `translate(${place.x}px, ${place.y}px)` }}
       onClick={() => onOpen(name)}
       onFocus={() => onFocus(name)}
@@ -52,8 +51,7 @@ export const ServerCard = memo(function ServerCard(props: Props) {
       <span className="card-head">
         <RoleMark role={role} size={compact ? "2.4rem" : "3.1rem"} />
         <span className="card-title">
-          <span className="card-name">{name}</span>
-          <span className="card-role">{says || state || role}</span>
+          <span className="card-name">{name}</span> <span className="card-role">{says || state || role}</span>
         </span>
         {holdsLock && (
           <span className="card-lock" title="holds the lock">
@@ -63,12 +61,12 @@ export const ServerCard = memo(function ServerCard(props: Props) {
           </span>
         )}
       </span>
-      <span className="card-sn">
+      <span className="card-sn" aria-hidden="true">
         <small>sn</small>
         {count(sn)}
       </span>
       {!compact && (
-        <span className="card-numbers">
+        <span className="card-numbers" aria-hidden="true">
           <Figure label="epoch" value={epoch} />
           <Figure label="lag" value={lag} loud={lag > 0 && server.process !== "stopped"} />
           <Figure label="applied" value={applied_sn} wide />

@@ -1,0 +1,38 @@
+import { type ReactNode, useEffect, useRef } from "react";
+
+interface Props {
+  opened: boolean;
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+/** A window over the page: the browser keeps the focus inside, and Escape closes it. */
+export function Dialog({ opened, title, onClose, children }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (opened) dialog.current?.showModal();
+    else dialog.current?.close();
+  }, [opened]);
+  return (
+    <dialog
+      ref={dialog}
+      className="dialog"
+      aria-label={title}
+      onClose={onClose}
+      onPointerDown={(event) => event.target === dialog.current && onClose()}
+    >
+      {opened && (
+        <div className="dialog-body">
+          <div className="dialog-head">
+            <h2>{title}</h2>
+            <button type="button" className="plain" aria-label="Close" onClick={onClose}>
+              ✕
+            </button>
+          </div>
+          {children}
+        </div>
+      )}
+    </dialog>
+  );
+}
