@@ -12,6 +12,7 @@ from nodes.client.routing import Routes
 from nodes.config import MILLISECOND, SECOND, ClusterConfig
 from nodes.errors import FsError
 from nodes.metadata.operations import WRITES, OpenSession, Operation
+from nodes.metadata.sessions import OPEN_MAX
 from nodes.trace.events import Called, Invoked
 from nodes.wire.messages import Answer, Checked, CheckOperation, Message, Refused, Request, ViewCopy
 from nodes.world import World
@@ -31,6 +32,7 @@ class SmartClient:
         self._routes = Routes(cluster.groups[0].members)
         self._next = 0
         self._open: dict[int, asyncio.Future[tuple[str, Reply]] | None] = {}
+        self._waiting_for_room: list[asyncio.Future[None]] = []
         self._opening: asyncio.Future[None] | None = None
         world.network.receive(self.on_message)
 
@@ -71,6 +73,10 @@ class SmartClient:
         await self._run(OpenSession())
 
     async def _run(self, operation: Operation) -> Answer:
+        while self._open and self._next + 1 - next(iter(self._open)) >= OPEN_MAX:
+            room = asyncio.get_running_loop().create_future()
+            self._waiting_for_room.append(room)
+            await room
         self._next += 1
         number = self._next
         self._open[number] = None
@@ -80,6 +86,7 @@ class SmartClient:
             server, answer, tries = await self._until_answered(number, operation, began_ns)
         finally:
             del self._open[number]
+            self._make_room()
         self._tell(number, operation, began_ns, server, answer, tries)
         if answer is None:
             raise FsError(
@@ -89,6 +96,13 @@ class SmartClient:
             name, _, explanation = answer.error.partition(": ")
             raise FsError(name, explanation)
         return answer
+
+    def _make_room(self) -> None:
+        """Lets calls begin that waited because an older one is still open."""
+        waiting, self._waiting_for_room = self._waiting_for_room, []
+        for room in waiting:
+            if not room.done():
+                room.set_result(None)
 
     async def _until_answered(
         self, number: int, operation: Operation, began_ns: int

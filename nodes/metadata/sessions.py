@@ -9,7 +9,7 @@ from nodes.metadata.operations import Made, Result
 from nodes.metadata.tree import Undo
 from nodes.units import OpId
 
-OPEN_MAX = 1024
+OPEN_MAX = 4096
 """Calls of one client that may be open at once."""
 
 

@@ -48,6 +48,8 @@ class ProcessFile(msgspec.Struct, forbid_unknown_fields=True):
     peers: dict[str, str]
     token_file: str
     control: str
+    seed: int | None = None
+    """Of the draws and the jitter; a fresh one at each start when it is not given."""
 
 
 class CannotStart(Exception):
@@ -106,7 +108,7 @@ class Process:
         self.turn.at_end(self.trace.flush)
         self.ring = MessageRing(name, monotonic_ns)
         identity = Identity(cluster, name, Path(file.token_file).read_bytes().strip())
-        rng = random.Random(os.urandom(16))
+        rng = random.Random(os.urandom(16) if file.seed is None else f"{file.seed}/{name}/{self.trace.boot}")
         from nodes.mechanisms import MESSAGES
 
         network = RealNetwork(identity, Codec(MESSAGES), self.turn, rng, self._warn, self.ring)

@@ -7,6 +7,7 @@ one that ends later, by (epoch, sn), goes first: the numbers decide among equals
 from __future__ import annotations
 
 import asyncio
+from random import Random
 
 from nodes.config import MILLISECOND
 from nodes.protocols.mams.view import JUNIOR, STANDBY, Draw, GlobalView, Place, Watch
@@ -37,6 +38,8 @@ class Election:
         self._world = world
         self._view = view
         self._draw_wait_ns = draw_wait_ns
+        self._key = world.rng.getrandbits(64)
+        """With the round it makes the number: one seed draws alike on every fabric."""
         self._drawn = asyncio.Event()
         self._watch = Watch(self._drawn.set)
 
@@ -47,7 +50,7 @@ class Election:
         """Draws in the present round. True when the lock is ours; False when it is, or should soon be, somebody else's."""
         view = self._view
         round = await view.draw_round()
-        number = self._world.rng.getrandbits(31)
+        number = Random(self._key ^ round).getrandbits(31)
         await view.write_draw(Draw(round, number, last.epoch, last.sn))
         drawing = await self._gather(round)
         if self._world.name not in drawing:
