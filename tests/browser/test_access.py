@@ -17,6 +17,7 @@ SIZES = [(1280, 800), (3840, 2160), (400, 860)]
 def violations(page: Page) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.add_script_tag(path=AXE)
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     told: dict[str, Any] = page.evaluate(
         "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']})"
     )
@@ -36,6 +37,8 @@ def test_axe_finds_nothing(browser: Browser, lab: Running, scheme: Any, size: tu
     )
     page = context.new_page()
     opened(page, lab.url)
+    expect(page.get_by_test_id("lamp-one-active")).to_be_visible()
+    expect(page.get_by_test_id("workload")).to_be_visible()
     assert violations(page) == []
     card(page, active(page)).click()
     expect(page.get_by_test_id("verb-crash")).to_be_visible()

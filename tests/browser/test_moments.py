@@ -80,15 +80,20 @@ def test_a_past_run_is_opened_and_the_present_found_again(page: Page, own: Runni
     page.get_by_test_id("run").click()
     page.get_by_test_id("run-1").click()
     state(page, "past")
-    role_is(page, failover["to"], "active")
+    role_is(page, old, "down")
     page.wait_for_function("location.search.includes('run=1')")
-    expect(page.get_by_test_id("story")).to_have_count(0)
+
+    serving = failover["fault_ns"] + int(failover["total_ms"] * 1e6)
+    opened(page, f"{own.url}?run=1&at={serving}")
+    state(page, "past")
+    role_is(page, failover["to"], "active")
 
     before = failover["fault_ns"] - 50_000_000
     opened(page, f"{own.url}?run=1&at={before}")
     state(page, "past")
     role_is(page, old, "active")
     expect(server(page, old)).to_have_attribute("data-process", "running")
+    page.keyboard.press("1")
     page.keyboard.press("c")
     expect(page.get_by_test_id("toast-error")).to_be_visible()
     page.get_by_test_id("go-live").click()

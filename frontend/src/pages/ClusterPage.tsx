@@ -2,6 +2,7 @@ import { type ComponentType, useCallback, useState } from "react";
 import { Topology } from "../instruments/topology";
 import { Toasts } from "../ui/Toasts";
 import { Banner } from "./Banner";
+import { GuideStrip } from "./GuideStrip";
 import { Header } from "./Header";
 import { Help } from "./Help";
 import { Lamps } from "./Lamps";
@@ -23,6 +24,7 @@ export function ClusterPage() {
         <Lamps />
       </nav>
       <Banner />
+      <GuideStrip />
       <main className="instruments">
         <Topology />
         {INSTRUMENTS.map(([name, Part]) => (

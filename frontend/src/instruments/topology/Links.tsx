@@ -5,19 +5,21 @@ import { stateOf } from "./rules";
 interface Props {
   geometry: Geometry;
   width: number;
+  rem: number;
   links: readonly Link[];
   selected: { a: string; b: string } | null;
   onOpen: (a: string, b: string) => void;
 }
 
 /** The links, with what was done to them. By keyboard they are reached through a server's menu. */
-export function Links({ geometry, width, links, selected, onOpen }: Props) {
+export function Links({ geometry, width, rem, links, selected, onOpen }: Props) {
   return (
     <svg className="links" width={width} height={geometry.height} aria-hidden="true">
       {geometry.links.map((shape) => (
         <LinkPath
           key={`${shape.a} ${shape.b}`}
           shape={shape}
+          rem={rem}
           links={links}
           selected={selected?.a === shape.a && selected.b === shape.b}
           onOpen={onOpen}
@@ -29,12 +31,13 @@ export function Links({ geometry, width, links, selected, onOpen }: Props) {
 
 interface PathProps {
   shape: LinkShape;
+  rem: number;
   links: readonly Link[];
   selected: boolean;
   onOpen: (a: string, b: string) => void;
 }
 
-function LinkPath({ shape, links, selected, onOpen }: PathProps) {
+function LinkPath({ shape, rem, links, selected, onOpen }: PathProps) {
   const { a, b, curve } = shape;
   const { kind, direction, words } = stateOf(links, a, b);
   const path = svgPath(curve);
@@ -57,11 +60,11 @@ function LinkPath({ shape, links, selected, onOpen }: PathProps) {
         <g transform={`translate(${mark.x} ${mark.y})`} className="link-mark">
           {kind === "cut" ? (
             <>
-              <circle r="0.62em" />
-              <path d="M-4.500 -4.500 4.500 4.500M4.500 -4.500-4.500 4.500" />
+              <circle r="0.62rem" />
+              <path className="link-cross" transform={`scale(${rem})`} d="M-.2-.2 .2 .2M.2-.2-.2 .2" />
             </>
           ) : (
-            <circle r="0.35em" />
+            <circle r="0.3rem" />
           )}
           <text y="1.75em" textAnchor="middle">
             {kind === "cut" ? arrow : `${arrow}${words}`}
