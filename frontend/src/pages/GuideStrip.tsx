@@ -43,9 +43,8 @@ function useGuide(): [Guide, (guide: Guide) => void, string] {
 /** What to try first. It goes when it is told to, and does not come again. */
 export function GuideStrip() {
   const [shown, setShown] = useState(() => !wasDismissed());
-  const live = useLab(isLive);
-  const ready = useLab((state) => state.cluster?.settled ?? false);
-  return shown && live && ready ? (
+  const ready = useLab((state) => Object.values(state.live.groups).some(({ active }) => active !== ""));
+  return shown && ready ? (
     <Strip
       onEnd={() => {
         remember();
@@ -58,7 +57,9 @@ export function GuideStrip() {
 function Strip({ onEnd }: { onEnd: () => void }) {
   const [guide, setGuide, active] = useGuide();
   const timeout_ms = useLab((state) => state.cluster?.timing.session_timeout_ms ?? SESSION_TIMEOUT_MS);
+  const live = useLab(isLive);
   const { told, reached } = guide;
+  if (!live) return null;
   return (
     <section className="guide" aria-label="What to try first" data-testid="guide" data-step={told}>
       <span className="guide-step" aria-hidden="true">

@@ -141,6 +141,7 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
         <Links
           geometry={geometry}
           width={width}
+          rem={rem}
           links={live ? links : NO_LINKS}
           selected={selection?.kind === "link" ? selection : null}
           onOpen={openLink}
