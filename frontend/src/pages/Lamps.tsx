@@ -12,16 +12,21 @@ const SIGNS = { grey: "○", green: "✓", red: "✕" };
 const WORDS = { grey: "not checked yet", green: "held so far", red: "broken" };
 const LOOK_BACK = 5_000;
 
-/** Lamps as they stood at the moment that is shown: a past one knows only what was broken by then. */
+/** The lamp at another moment: of that only failures are known, and what the run's checker says today. */
+function lampThen(lamp: Lamp, explanation: string | undefined, ofLiveRun: boolean): Lamp {
+  if (explanation !== undefined) return { ...lamp, state: "red", explanation };
+  const state = ofLiveRun && lamp.state !== "grey" ? "green" : "grey";
+  return { ...lamp, state, checked: ofLiveRun ? lamp.checked : 0, explanation: "" };
+}
+
+/** Lamps as they stood at the moment that is shown. */
 function useLamps(): Lamp[] {
   const lamps = useLab((state) => state.lamps);
   const live = useLab(isLive);
   const broken = useLab((state) => shownPicture(state).lamps);
+  const ofLiveRun = useLab((state) => state.run === null);
   if (live) return lamps;
-  return lamps.map((lamp) => {
-    const explanation = broken[lamp.invariant];
-    return { ...lamp, state: explanation === undefined ? "green" : "red", explanation: explanation ?? "" };
-  });
+  return lamps.map((lamp) => lampThen(lamp, broken[lamp.invariant], ofLiveRun));
 }
 
 /** One lamp per invariant: grey not yet checked, green held so far, red broken. */
