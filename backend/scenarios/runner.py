@@ -76,6 +76,8 @@ class Run:
         self._timeline: list[tuple[int, str, str]] = []
         self._verdicts: list[Verdict] = []
         self._began_ns = 0
+        self._over = False
+        """The cluster is being ended: rows are told no more."""
         self.fabric: Fabric = FABRICS[on](self.config, seed)
         self._situation = Situation(self.fabric.picture)
         self.fabric.listener = self._on_event
@@ -88,7 +90,8 @@ class Run:
     def _on_event(self, stamped: Stamped) -> None:
         self._lamps.on_event(stamped)
         self._outages.on_event(stamped)
-        self._rows.on_event(stamped)
+        if not self._over:
+            self._rows.on_event(stamped)
         self._situation.on_event(stamped)
         event = stamped.event
         if type(event) is FaultInjected:
@@ -113,6 +116,7 @@ class Run:
             if await self._wait("the cluster is settled", START_NS, lambda: self._situation.settled):
                 await self._follow()
         finally:
+            self._over = True
             await self.fabric.stop()
         self._lamps.finish()
         self._judge(self._scenario.expect, final=True)

@@ -27,6 +27,7 @@ from nodes.world import CoordinationError, World
 
 RETRY_NS = 100 * MILLISECOND
 REGISTER_NS = 500 * MILLISECOND
+FIRST_NS = 2_000 * MILLISECOND
 
 
 class Mams:
@@ -259,6 +260,8 @@ class Mams:
 
     async def _compete(self) -> None:
         replica = self._replica
+        if self._known_epoch == 0:
+            await self._await_members()
         replica.step("election", "draw", "CFS §4.2.1, Alg. 2", "nobody holds the lock", self._known_epoch)
         if not await self._election.run(replica.log.last):
             await self._wait_for_change(replica.config.cluster.timing.draw_wait_ms * MILLISECOND)
@@ -267,6 +270,16 @@ class Mams:
             "election", "lock", "CFS §4.2.1, Alg. 2", f"{self._world.name} holds the lock", self._known_epoch
         )
         await self._lead()
+
+    async def _await_members(self) -> None:
+        """Before the first epoch of a group: gives its members some time to enter, so that all of them draw."""
+        clock = self._world.clock
+        deadline = clock.monotonic_ns() + FIRST_NS
+        while clock.monotonic_ns() < deadline:
+            places = await self._replica.view.places()
+            if all(member in places for member in self._group.members):
+                return
+            await clock.sleep(FIRST_NS // 100)
 
     async def _lead(self) -> None:
         """Upgrade and service, until the tenure ends for any reason."""
