@@ -19,7 +19,6 @@ from tests.browser.looking import (
 )
 from tests.browser.running import Running
 
-
 WATCH_ROLES = """() => {
   window.seen = {};
   const look = () => document.querySelectorAll("[data-testid^=server-]").forEach(({ dataset }) => {
@@ -131,6 +130,32 @@ def test_a_server_dragged_to_the_island_is_cut_off_and_dragged_back_is_healed(
     page.mouse.up()
     expect(page.get_by_test_id("toast-done").last).to_contain_text(f"Healed the links of {name}")
     role_is(page, name, "standby")
+
+
+def test_servers_in_a_loop_are_cut_off_together(page: Page, lab: Running) -> None:
+    opened(page, lab.url)
+    names = sorted(lab.ask("cluster")["groups"][0]["configuration"]["members"])[2:4]
+    boxes = [card(page, name).bounding_box() for name in names]
+    first, last = boxes[0], boxes[-1]
+    assert first is not None and last is not None
+    left, right = first["x"] - 6, last["x"] + last["width"] + 6
+    top, middle = first["y"] - 6, first["y"] + first["height"] / 2
+    bottom = first["y"] + first["height"] + 40
+    page.mouse.move(left, middle)
+    page.mouse.down()
+    for x, y in ((left, top), (right, top), (right, bottom), (left, bottom)):
+        page.mouse.move(x, y, steps=6)
+    page.mouse.up()
+    expect(page.get_by_role("toolbar")).to_contain_text(f"{names[0]} and {names[1]}")
+    page.keyboard.press("x")
+    expect(page.get_by_test_id("toast-done")).to_contain_text(
+        f"Cut {names[0]} and {names[1]} off from the rest"
+    )
+    cut = {frozenset((rule["a"], rule["b"])) for rule in lab.ask("cluster")["links"]}
+    assert frozenset((names[0], "coordination")) in cut
+    assert frozenset(names) not in cut
+    page.get_by_role("button", name="Heal", exact=True).first.click()
+    expect(page.locator("[data-state=cut]")).to_have_count(0)
 
 
 def test_what_is_impossible_is_told_in_one_line(page: Page, lab: Running) -> None:

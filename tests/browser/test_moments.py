@@ -93,6 +93,13 @@ def test_a_past_run_is_opened_and_the_present_found_again(page: Page, own: Runni
     state(page, "past")
     role_is(page, old, "active")
     expect(server(page, old)).to_have_attribute("data-process", "running")
+    scrubber = page.get_by_test_id("scrubber")
+    started = own.ask("runs")[1]["started_ns"]
+    scrubber.fill(str((serving - started) // 1_000_000 + 1))
+    role_is(page, failover["to"], "active")
+    scrubber.press("Home")
+    role_is(page, failover["to"], "down")
+
     page.keyboard.press("1")
     page.keyboard.press("c")
     expect(page.get_by_test_id("toast-error")).to_be_visible()

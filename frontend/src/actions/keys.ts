@@ -30,7 +30,9 @@ export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.isContentEditable || target instanceof HTMLTextAreaElement) return true;
   if (target instanceof HTMLSelectElement) return true;
-  return target instanceof HTMLInputElement && !["checkbox", "radio", "button"].includes(target.type);
+  return (
+    target instanceof HTMLInputElement && !["checkbox", "radio", "button", "range"].includes(target.type)
+  );
 }
 
 /** Space and Enter belong to these when they have the focus; a server's card gives Space away. */

@@ -46,10 +46,13 @@ export function toggleFrozen(): void {
 
 /** Shows the run that is looked at as it was at `at_ns`. Later calls win; errors become toasts. */
 export async function scrubTo(at_ns: number): Promise<void> {
-  await seek(at_ns);
+  const { moment, live } = useLab.getState();
+  show({ at_ns, picture: moment?.picture ?? live, event: null });
+  await seek(at_ns, moment);
 }
 
-async function seek(at_ns: number | undefined): Promise<void> {
+/** Where `before` is given, a failure goes back to it. */
+async function seek(at_ns: number | undefined, before?: Moment | null): Promise<void> {
   const run = shownRun(useLab.getState());
   if (run === null) return;
   const signal = abandon();
@@ -59,7 +62,9 @@ async function seek(at_ns: number | undefined): Promise<void> {
     [history, ahead] = [[], []];
     show({ at_ns: at_ns ?? picture.at_ns, picture, event: null });
   } catch (error) {
-    if (!signal.aborted) complain(error);
+    if (signal.aborted) return;
+    if (before !== undefined) show(before);
+    complain(error);
   }
 }
 

@@ -1,0 +1,49 @@
+import type { Failover } from "../../api/types";
+import { runStart, useLab } from "../../store/store";
+import { milliseconds, sinceStart } from "../../store/time";
+
+const PARTS = [
+  ["detection_ms", "detection"],
+  ["election_ms", "election"],
+  ["switch_ms", "switch"],
+  ["reconnect_ms", "reconnect"],
+] as const;
+
+/** How long each takeover took, split as the paper splits it. */
+export function Failovers({ failovers }: { failovers: readonly Failover[] }) {
+  const start_ns = useLab(runStart);
+  if (failovers.length === 0) return <p className="quiet">No takeover in this stretch.</p>;
+  return (
+    <ol className="failovers" data-testid="failovers">
+      {failovers.slice(-3).map((split) => (
+        <li key={`${split.group}-${split.epoch}`}>
+          <span className="failover-head">
+            {sinceStart(split.fault_ns, start_ns, 1)} <b>{split.from || "nobody"}</b> → <b>{split.to}</b>, epoch{" "}
+            {split.epoch}: {milliseconds(split.total_ms)}
+          </span>
+          <span className="failover-bar">
+            {PARTS.map(([key, name]) => {
+              const ms = split[key];
+              if (ms === null) return null;
+              return (
+                <span
+                  key={key}
+                  className={`failover-part ${name}`}
+                  style={{ flexGrow: Math.max(ms, split.total_ms / 200) }}
+                  title={`${name} ${milliseconds(ms)}`}
+                />
+              );
+            })}
+          </span>
+          <span className="failover-legend">
+            {PARTS.map(([key, name]) => (
+              <span key={key} className={name}>
+                {name} {split[key] === null ? "–" : milliseconds(split[key])}
+              </span>
+            ))}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,165 @@
+import { area, line } from "d3";
+import { band, font } from "../../draw/marks";
+import type { Palette, Size } from "../../draw/useCanvas";
+import { count, sinceStart } from "../../store/time";
+import type { Geometry } from "./layout";
+
+/** Draws the timeline; `cursor_ns` is the moment that is looked at, null for the present. */
+export function draw(
+  context: CanvasRenderingContext2D,
+  { width, rem }: Size,
+  geometry: Geometry,
+  start_ns: number,
+  cursor_ns: number | null,
+  palette: Palette,
+): void {
+  context.lineJoin = "round";
+  drawAxis(context, geometry, start_ns, rem, palette);
+  drawRate(context, geometry, rem, palette);
+  drawLatency(context, geometry, rem, palette);
+  for (const { server, y, height, spans } of geometry.bands) {
+    label(context, server, y + height / 2, rem, palette);
+    for (const span of spans) band(context, span, span.letter, rem, palette);
+  }
+  drawFaults(context, geometry, rem, palette);
+  if (cursor_ns !== null) drawCursor(context, geometry, cursor_ns, rem, palette, width);
+}
+
+function label(context: CanvasRenderingContext2D, text: string, y: number, rem: number, palette: Palette): void {
+  context.font = font(rem, 0.75);
+  context.fillStyle = palette("ink-soft");
+  context.textAlign = "left";
+  context.textBaseline = "middle";
+  context.fillText(text, 0, y);
+}
+
+function drawAxis(
+  context: CanvasRenderingContext2D,
+  { plot, axis }: Geometry,
+  start_ns: number,
+  rem: number,
+  palette: Palette,
+): void {
+  context.strokeStyle = palette("line");
+  context.lineWidth = 1;
+  context.font = font(rem, 0.7);
+  context.fillStyle = palette("ink-soft");
+  context.textBaseline = "top";
+  for (const { x, at_ns } of axis) {
+    context.beginPath();
+    context.moveTo(Math.round(x) + 0.5, 0);
+    context.lineTo(Math.round(x) + 0.5, plot.height);
+    context.stroke();
+    const text = sinceStart(at_ns, start_ns, 0);
+    context.textAlign = x + 2 * rem > plot.x + plot.width ? "right" : "center";
+    context.fillText(text, x, plot.height + 0.25 * rem);
+  }
+  context.textAlign = "left";
+}
+
+function drawRate(context: CanvasRenderingContext2D, { rate }: Geometry, rem: number, palette: Palette): void {
+  const { box, ok, failed, top } = rate;
+  const base = box.y + box.height;
+  const shape = area<[number, number]>()
+    .x((p) => p[0])
+    .y0(base)
+    .y1((p) => p[1])
+    .context(context);
+  context.beginPath();
+  shape(ok);
+  context.fillStyle = palette("accent-wash");
+  context.fill();
+  context.beginPath();
+  line<[number, number]>().context(context)(ok);
+  context.strokeStyle = palette("accent");
+  context.lineWidth = 1.5;
+  context.stroke();
+  context.fillStyle = palette("broken");
+  for (const bar of failed) context.fillRect(bar.x, bar.y, bar.width, bar.height);
+  label(context, "calls/s", box.y + box.height / 2, rem, palette);
+  label(context, count(top), box.y + 0.35 * rem, rem, palette);
+}
+
+function drawLatency(context: CanvasRenderingContext2D, { latency }: Geometry, rem: number, palette: Palette): void {
+  const { box, p50, p99, lines } = latency;
+  label(context, "latency", box.y + box.height / 2 + 0.5 * rem, rem, palette);
+  context.font = font(rem, 0.65);
+  context.fillStyle = palette("ink-soft");
+  context.strokeStyle = palette("line");
+  context.lineWidth = 1;
+  context.textAlign = "right";
+  for (const { y, text } of lines) {
+    context.beginPath();
+    context.moveTo(box.x, Math.round(y) + 0.5);
+    context.lineTo(box.x + box.width, Math.round(y) + 0.5);
+    context.stroke();
+    context.fillText(text, box.x - 0.3 * rem, y);
+  }
+  context.textAlign = "left";
+  for (const [runs, colour, dash] of [
+    [p99, "warn", [3, 3]],
+    [p50, "ink", []],
+  ] as const) {
+    context.strokeStyle = palette(colour);
+    context.lineWidth = 1.5;
+    context.setLineDash([...dash]);
+    for (const run of runs) {
+      context.beginPath();
+      if (run.length === 1 && run[0]) context.arc(run[0][0], run[0][1], 1.5, 0, 7);
+      else line<[number, number]>().context(context)(run);
+      context.stroke();
+    }
+  }
+  context.setLineDash([]);
+}
+
+function drawFaults(context: CanvasRenderingContext2D, geometry: Geometry, rem: number, palette: Palette): void {
+  const { plot, faults } = geometry;
+  context.textBaseline = "middle";
+  for (const { x, until, text, row } of faults) {
+    const y = (0.6 + 1.2 * row) * rem;
+    const end = Math.min(until ?? plot.x + plot.width, plot.x + plot.width);
+    context.fillStyle = palette("broken-wash");
+    context.globalAlpha = 0.45;
+    context.fillRect(x, 1.2 * 3 * rem, Math.max(2, end - x), plot.height - 3.6 * rem);
+    context.globalAlpha = 1;
+    context.strokeStyle = palette("broken");
+    context.lineWidth = 1;
+    context.beginPath();
+    context.moveTo(Math.round(x) + 0.5, y);
+    context.lineTo(Math.round(x) + 0.5, plot.height);
+    context.stroke();
+    context.font = font(rem, 0.72, 600);
+    const wide = context.measureText(text).width + 0.6 * rem;
+    const left = Math.min(x, plot.x + plot.width - wide);
+    context.fillStyle = palette("broken-wash");
+    context.fillRect(left, y - 0.55 * rem, wide, 1.1 * rem);
+    context.strokeRect(left + 0.5, y - 0.55 * rem, wide - 1, 1.1 * rem);
+    context.fillStyle = palette("broken");
+    context.fillText(text, left + 0.3 * rem, y + 0.5);
+  }
+}
+
+function drawCursor(
+  context: CanvasRenderingContext2D,
+  { plot, x }: Geometry,
+  cursor_ns: number,
+  rem: number,
+  palette: Palette,
+  width: number,
+): void {
+  const at = x(cursor_ns);
+  if (at < plot.x || at > width) return;
+  context.strokeStyle = palette("ink");
+  context.lineWidth = 2;
+  context.beginPath();
+  context.moveTo(at, 0);
+  context.lineTo(at, plot.height);
+  context.stroke();
+  context.fillStyle = palette("ink");
+  context.beginPath();
+  context.moveTo(at - 0.4 * rem, 0);
+  context.lineTo(at + 0.4 * rem, 0);
+  context.lineTo(at, 0.5 * rem);
+  context.fill();
+}
