@@ -4,6 +4,9 @@ import { count } from "../../store/time";
 import { RoleMark } from "../../ui/RoleMark";
 import type { Box } from "./layout";
 
+/** From here on an sn has too many figures for the big type. */
+const MANY = 1_000_000;
+
 interface Props {
   server: Server;
   box: Box;
@@ -61,7 +64,7 @@ export const ServerCard = memo(function ServerCard(props: Props) {
           </span>
         )}
       </span>
-      <span className="card-sn" aria-hidden="true">
+      <span className="card-sn" data-long={sn >= MANY || undefined} aria-hidden="true">
         <small>sn</small>
         {count(sn)}
       </span>
