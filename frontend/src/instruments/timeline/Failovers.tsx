@@ -18,8 +18,8 @@ export function Failovers({ failovers }: { failovers: readonly Failover[] }) {
       {failovers.slice(-3).map((split) => (
         <li key={`${split.group}-${split.epoch}`}>
           <span className="failover-head">
-            {sinceStart(split.fault_ns, start_ns, 1)} <b>{split.from || "nobody"}</b> → <b>{split.to}</b>, epoch{" "}
-            {split.epoch}: {milliseconds(split.total_ms)}
+            {sinceStart(split.fault_ns, start_ns, 1)} <b>{split.from || "nobody"}</b> → <b>{split.to}</b>,
+            epoch {split.epoch}: {milliseconds(split.total_ms)}
           </span>
           <span className="failover-bar">
             {PARTS.map(([key, name]) => {

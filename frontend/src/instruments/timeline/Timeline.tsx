@@ -10,7 +10,15 @@ import { SPANS_S, useTimeline, type Window } from "./useTimeline";
 import "./timeline.css";
 
 const SCRUB_MS = 60;
-const NAMES: Record<number, string> = { 10: "10 s", 30: "30 s", 60: "1 min", 180: "3 min", 600: "10 min", 1800: "30 min", 7200: "2 h" };
+const NAMES: Record<number, string> = {
+  10: "10 s",
+  30: "30 s",
+  60: "1 min",
+  180: "3 min",
+  600: "10 min",
+  1800: "30 min",
+  7200: "2 h",
+};
 
 /** Requests, latency, places and takeovers over time; dragging goes into the past. */
 export function Timeline() {
@@ -54,15 +62,27 @@ export function Timeline() {
       <header className="instrument-head">
         <h2>Timeline</h2>
         <span className="legend">
-          <i className="key-ok" /> answered <i className="key-failed" /> failed <i className="key-p50" /> median{" "}
-          <i className="key-p99" /> 99 %
+          <i className="key-ok" /> answered <i className="key-failed" /> failed <i className="key-p50" />{" "}
+          median <i className="key-p99" /> 99 %
         </span>
         <span className="zoom">
-          <button type="button" className="plain" aria-label="Shorter stretch" title="Shorter stretch (+)" onClick={() => zoom(-1)}>
+          <button
+            type="button"
+            className="plain"
+            aria-label="Shorter stretch"
+            title="Shorter stretch (+)"
+            onClick={() => zoom(-1)}
+          >
             +
           </button>
           <span className="figures">{NAMES[window_.span]}</span>
-          <button type="button" className="plain" aria-label="Longer stretch" title="Longer stretch (−)" onClick={() => zoom(1)}>
+          <button
+            type="button"
+            className="plain"
+            aria-label="Longer stretch"
+            title="Longer stretch (−)"
+            onClick={() => zoom(1)}
+          >
             −
           </button>
         </span>

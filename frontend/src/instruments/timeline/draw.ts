@@ -25,7 +25,13 @@ export function draw(
   if (cursor_ns !== null) drawCursor(context, geometry, cursor_ns, rem, palette, width);
 }
 
-function label(context: CanvasRenderingContext2D, text: string, y: number, rem: number, palette: Palette): void {
+function label(
+  context: CanvasRenderingContext2D,
+  text: string,
+  y: number,
+  rem: number,
+  palette: Palette,
+): void {
   context.font = font(rem, 0.75);
   context.fillStyle = palette("ink-soft");
   context.textAlign = "left";
@@ -57,7 +63,12 @@ function drawAxis(
   context.textAlign = "left";
 }
 
-function drawRate(context: CanvasRenderingContext2D, { rate }: Geometry, rem: number, palette: Palette): void {
+function drawRate(
+  context: CanvasRenderingContext2D,
+  { rate }: Geometry,
+  rem: number,
+  palette: Palette,
+): void {
   const { box, ok, failed, top } = rate;
   const base = box.y + box.height;
   const shape = area<[number, number]>()
@@ -80,7 +91,12 @@ function drawRate(context: CanvasRenderingContext2D, { rate }: Geometry, rem: nu
   label(context, count(top), box.y + 0.35 * rem, rem, palette);
 }
 
-function drawLatency(context: CanvasRenderingContext2D, { latency }: Geometry, rem: number, palette: Palette): void {
+function drawLatency(
+  context: CanvasRenderingContext2D,
+  { latency }: Geometry,
+  rem: number,
+  palette: Palette,
+): void {
   const { box, p50, p99, lines } = latency;
   label(context, "latency", box.y + box.height / 2 + 0.5 * rem, rem, palette);
   context.font = font(rem, 0.65);
@@ -113,7 +129,12 @@ function drawLatency(context: CanvasRenderingContext2D, { latency }: Geometry, r
   context.setLineDash([]);
 }
 
-function drawFaults(context: CanvasRenderingContext2D, geometry: Geometry, rem: number, palette: Palette): void {
+function drawFaults(
+  context: CanvasRenderingContext2D,
+  geometry: Geometry,
+  rem: number,
+  palette: Palette,
+): void {
   const { plot, faults } = geometry;
   context.textBaseline = "middle";
   for (const { x, until, text, row } of faults) {

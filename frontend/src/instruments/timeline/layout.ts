@@ -14,7 +14,12 @@ export interface Box {
 export interface Geometry {
   plot: Box;
   rate: { box: Box; top: number; ok: [number, number][]; failed: Box[] };
-  latency: { box: Box; p50: [number, number][][]; p99: [number, number][][]; lines: { y: number; text: string }[] };
+  latency: {
+    box: Box;
+    p50: [number, number][][];
+    p99: [number, number][][];
+    lines: { y: number; text: string }[];
+  };
   bands: { server: string; y: number; height: number; spans: (Box & { letter: Letter })[] }[];
   faults: { x: number; until: number | null; text: string; row: number }[];
   axis: { x: number; at_ns: number }[];
@@ -66,7 +71,10 @@ export function layout(data: Timeline, start_ns: number, width: number, rem: num
   const latencyBox = { ...plot, y, height: 3.6 * rem };
   y += latencyBox.height + 0.6 * rem;
 
-  const top = Math.max(1, max(data.ok, (value, index) => (value + (data.failed[index] ?? 0)) * perSecond) ?? 1);
+  const top = Math.max(
+    1,
+    max(data.ok, (value, index) => (value + (data.failed[index] ?? 0)) * perSecond) ?? 1,
+  );
   const rate = scaleLinear([0, top], [rateBox.y + rateBox.height, rateBox.y]).nice(3);
   const bucketWidth = Math.max(1, plot.width / Math.max(1, data.ok.length));
   const failed = data.failed.flatMap((value, index) =>
@@ -103,7 +111,12 @@ export function layout(data: Timeline, start_ns: number, width: number, rem: num
 
   return {
     plot: { ...plot, height: y + data.bands.length * 1.35 * rem },
-    rate: { box: rateBox, top: rate.domain()[1] ?? top, ok: data.ok.map((v, i) => [middle(i), rate(v * perSecond)]), failed },
+    rate: {
+      box: rateBox,
+      top: rate.domain()[1] ?? top,
+      ok: data.ok.map((v, i) => [middle(i), rate(v * perSecond)]),
+      failed,
+    },
     latency: { box: latencyBox, p50: runsOf(data.p50_ms, point), p99: runsOf(data.p99_ms, point), lines },
     bands,
     faults: flags(data, time, rem),

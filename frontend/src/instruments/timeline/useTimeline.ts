@@ -21,7 +21,10 @@ export function useTimeline(window_: Window): { data: Timeline | null; failed: s
   const ended = useLab((state) => state.run !== null);
   const connected = useLab((state) => state.connection.state === "live");
   const start_ns = useLab(runStart);
-  const moment_ns = useLab((state) => state.moment?.at_ns ?? null);
+  /** To the second: the stretch follows the moment, not each drag of it. */
+  const moment_ns = useLab((state) =>
+    state.moment === null ? null : Math.round(state.moment.at_ns / NS_PER_S) * NS_PER_S,
+  );
   const [data, setData] = useState<Timeline | null>(null);
   const [failed, setFailed] = useState("");
   const seen = useRef(0);
@@ -52,7 +55,7 @@ export function useTimeline(window_: Window): { data: Timeline | null; failed: s
       stop.abort();
       clearInterval(timer);
     };
-  }, [run, live, ended, connected, start_ns, window_, moment_ns === null ? null : Math.round(moment_ns / 1e9)]);
+  }, [run, live, ended, connected, start_ns, window_, moment_ns]);
 
   return { data, failed };
 }

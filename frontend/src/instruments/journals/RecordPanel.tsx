@@ -1,0 +1,85 @@
+import { useEffect, useState } from "react";
+import { api } from "../../api/client";
+import { useLab } from "../../store/store";
+
+interface Group {
+  sn: number;
+  groupid: number;
+  epoch: number;
+  commit_sn: number;
+  at_ns: number;
+  previous: [number, number, number, number];
+  records: Record<string, unknown>[];
+}
+
+const MOST = 200;
+
+/** What a server has on its disk under one serial number, as it reads it itself. */
+export function RecordPanel({ server, sn }: { server: string; sn: number }) {
+  const [group, setGroup] = useState<Group | null>(null);
+  const [line, setLine] = useState("");
+  useEffect(() => {
+    const stop = new AbortController();
+    setGroup(null);
+    setLine("");
+    api
+      .record(server, sn, stop.signal)
+      .then((record) => (record.group === null ? setLine("nothing there") : setGroup(record.group as Group)))
+      .catch((error: unknown) => {
+        if (!stop.signal.aborted) setLine(error instanceof Error ? error.message : String(error));
+      });
+    return () => stop.abort();
+  }, [server, sn]);
+  const close = (): void => useLab.setState({ selection: null });
+  return (
+    <section className="record" aria-label={`Group ${sn} of ${server}`} data-testid="record">
+      <header>
+        <b>
+          {server}, sn {sn}
+        </b>
+        {group !== null && (
+          <span>
+            group {group.groupid} of epoch {group.epoch}, {group.records.length}{" "}
+            {group.records.length === 1 ? "record" : "records"}
+          </span>
+        )}
+        <button type="button" className="plain" onClick={close} aria-label="Close">
+          ✕
+        </button>
+      </header>
+      {line !== "" && <p className="quiet">{line}</p>}
+      {group !== null && (
+        <ol>
+          {group.records.slice(0, MOST).map((record) => (
+            <li key={String(record.op_id)}>
+              <Fields record={record} />
+            </li>
+          ))}
+          {group.records.length === 0 && (
+            <li className="quiet">empty: written at the beginning of an epoch</li>
+          )}
+        </ol>
+      )}
+    </section>
+  );
+}
+
+function Fields({ record }: { record: Record<string, unknown> }) {
+  const { kind, op_id, at_ns, lowest_open, ...rest } = record;
+  void at_ns;
+  void lowest_open;
+  return (
+    <>
+      <b>{String(kind)}</b>{" "}
+      <span className="by">
+        {Array.isArray(op_id) ? `call ${String(op_id[1])} of ${String(op_id[0])}` : ""}
+      </span>{" "}
+      <code>
+        {Object.entries(rest)
+          .filter(([, value]) => value !== null)
+          .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+          .join(" ")}
+      </code>
+    </>
+  );
+}

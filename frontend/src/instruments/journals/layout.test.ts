@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import type { Journals } from "../../api/types";
+import { columnsOf, layout, tickStep } from "./layout";
+
+const DATA: Journals = {
+  commit_sn: 105,
+  first_sn: 100,
+  last_sn: 109,
+  servers: [
+    {
+      name: "mds1",
+      cells: [
+        [100, 103, 1, "a"],
+        [104, 105, 2, "c"],
+        [106, 109, 2, "p"],
+      ],
+    },
+    {
+      name: "mds2",
+      cells: [
+        [100, 102, 1, "a"],
+        [103, 109, 0, "x"],
+      ],
+    },
+  ],
+};
+
+describe("journals layout", () => {
+  it("gives each sn a column and finds it again by point", () => {
+    const geometry = layout(DATA, 100, 109, 1000, 10);
+    for (const server of ["mds1", "mds2"])
+      for (let sn = 100; sn <= 109; sn += 1) {
+        const box = geometry.box(server, sn);
+        if (box === null) throw new Error("no box");
+        expect(geometry.at(box.x + box.width / 2, box.y + 1)).toEqual({ server, sn });
+      }
+    expect(geometry.at(1, 1)).toBeNull();
+    expect(geometry.box("mds1", 99)).toBeNull();
+  });
+
+  it("clips runs to the window and draws the commit line behind its group", () => {
+    const geometry = layout(DATA, 102, 106, 1000, 10);
+    expect(geometry.rows[0]?.runs.map(({ from_sn, to_sn }) => [from_sn, to_sn])).toEqual([
+      [102, 103],
+      [104, 105],
+      [106, 106],
+    ]);
+    expect(geometry.commit_x).toBeCloseTo(geometry.left + 4 * geometry.cell);
+  });
+
+  it("bands epochs of the longest journal", () => {
+    expect(layout(DATA, 100, 109, 1000, 10).epochs.map(({ epoch }) => epoch)).toEqual([1, 2]);
+  });
+
+  it("keeps columns and ticks within bounds", () => {
+    expect(columnsOf(1e6, 10, 0.1)).toBe(2000);
+    expect(columnsOf(10, 10, 1)).toBe(4);
+    expect(tickStep(100, 10)).toBe(10);
+    expect(tickStep(7, 10)).toBe(1);
+  });
+});

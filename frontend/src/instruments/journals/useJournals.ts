@@ -1,0 +1,60 @@
+import { useEffect, useRef, useState } from "react";
+import { api } from "../../api/client";
+import type { Journals } from "../../api/types";
+import { isLive, shownPicture, shownRun, useLab } from "../../store/store";
+
+const ASK_MS = 400;
+
+export interface Shown {
+  data: Journals;
+  from_sn: number;
+  to_sn: number;
+}
+
+/**
+ * The journals of `columns` serial numbers: the newest ones, or those that begin at `from` when it is given.
+ * Asked again while the present is shown and something was written.
+ */
+export function useJournals(columns: number, from: number | null): { shown: Shown | null; failed: string } {
+  const run = useLab(shownRun);
+  const live = useLab(isLive);
+  const connected = useLab((state) => state.connection.state === "live");
+  const at_ns = useLab((state) => (state.moment === null ? undefined : Math.round(state.moment.at_ns)));
+  const [shown, setShown] = useState<Shown | null>(null);
+  const [failed, setFailed] = useState("");
+  const asked = useRef("");
+
+  useEffect(() => {
+    if (run === null || columns === 0 || !connected) return;
+    const stop = new AbortController();
+    const ask = async (): Promise<void> => {
+      const servers = Object.values(shownPicture(useLab.getState()).servers);
+      const newest = Math.max(columns, ...servers.map(({ sn }) => sn));
+      const from_sn = Math.max(1, from ?? newest - columns + 1);
+      const to_sn = from_sn + columns - 1;
+      const key = [
+        run,
+        from_sn,
+        to_sn,
+        at_ns,
+        ...servers.map(({ sn, applied_sn, commit_sn }) => [sn, applied_sn, commit_sn]),
+      ].join();
+      if (key === asked.current) return;
+      try {
+        setShown({ data: await api.journal(run, { from_sn, to_sn, at_ns }, stop.signal), from_sn, to_sn });
+        asked.current = key;
+        setFailed("");
+      } catch (error) {
+        if (!stop.signal.aborted) setFailed(error instanceof Error ? error.message : String(error));
+      }
+    };
+    void ask();
+    const timer = live ? setInterval(() => void ask(), ASK_MS) : undefined;
+    return () => {
+      stop.abort();
+      clearInterval(timer);
+    };
+  }, [run, live, connected, columns, from, at_ns]);
+
+  return { shown, failed };
+}
