@@ -1,4 +1,6 @@
-import { type ComponentType, useCallback, useState } from "react";
+import { useCallback, useState } from "react";
+import { Journals } from "../instruments/journals";
+import { Timeline } from "../instruments/timeline";
 import { Topology } from "../instruments/topology";
 import { Toasts } from "../ui/Toasts";
 import { Banner } from "./Banner";
@@ -7,11 +9,6 @@ import { Header } from "./Header";
 import { Help } from "./Help";
 import { Lamps } from "./Lamps";
 import { useKeys } from "./useKeys";
-
-type Instrument = Record<string, ComponentType>;
-
-const beneath = import.meta.glob<Instrument>("../instruments/{journals,timeline}/index.ts", { eager: true });
-const INSTRUMENTS = Object.values(beneath).flatMap((module) => Object.entries(module));
 
 /** The home page: one cluster, its instruments. */
 export function ClusterPage() {
@@ -27,11 +24,12 @@ export function ClusterPage() {
       <GuideStrip />
       <main className="instruments">
         <Topology />
-        {INSTRUMENTS.map(([name, Part]) => (
-          <section className="panel" aria-label={name} key={name}>
-            <Part />
-          </section>
-        ))}
+        <section className="panel" aria-label="Journals">
+          <Journals />
+        </section>
+        <section className="panel" aria-label="Timeline">
+          <Timeline />
+        </section>
       </main>
       <Help opened={help} onClose={() => setHelp(false)} />
       <Toasts />

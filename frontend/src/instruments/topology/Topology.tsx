@@ -4,7 +4,7 @@ import { useCallback, useMemo } from "react";
 import { useShallow } from "zustand/react/shallow";
 import { perform } from "../../actions/perform";
 import { listed } from "../../actions/words";
-import type { Server } from "../../api/types";
+import type { Link, Server } from "../../api/types";
 import { canAct, isLive, type Selection, shownPicture, shownServers, useLab } from "../../store/store";
 import { toast } from "../../store/toasts";
 import { KeyCap } from "../../ui/KeyCap";
@@ -16,21 +16,32 @@ import { type Geometry, layout, type Scene } from "./layout";
 import { Menu } from "./Menu";
 import { Mirror } from "./Mirror";
 import { ClientCard, CoordinationCard, IslandSign, LaneSign } from "./Places";
-import { adriftOf } from "./rules";
+import { adriftOf, linksOfFaults } from "./rules";
 import { ServerCard } from "./ServerCard";
 import { Story } from "./Story";
 import { useDrag } from "./useDrag";
 import { useLasso } from "./useLasso";
 
-/** The geometry changes with names, islands and size only: not with every event. */
-function useGeometry(servers: Server[], width: number, rem: number): Geometry {
-  const links = useLab((state) => state.links);
+/** The rules on links at the moment that is shown. */
+function useShownLinks(servers: Server[]): Link[] {
   const live = useLab(isLive);
+  const links = useLab((state) => state.links);
+  const faults = useLab((state) => shownPicture(state).faults);
+  const clients = useLab((state) => state.clients);
+  if (live) return links;
+  return linksOfFaults(
+    faults,
+    [...servers, ...clients].map(({ name }) => name),
+  );
+}
+
+/** The geometry changes with names, islands and size only: not with every event. */
+function useGeometry(servers: Server[], links: Link[], width: number, rem: number): Geometry {
   const clients = useLab((state) => state.clients);
   const members = servers.map(({ name, group }) => `${group}/${name}`).join(" ");
   const clientNames = clients.map(({ name }) => name).join(" ");
   const names = servers.map(({ name }) => name);
-  const adrift = live ? [...adriftOf(links, names, clientNames.split(" "))].join(" ") : "";
+  const adrift = [...adriftOf(links, names, clientNames.split(" ").filter(Boolean))].join(" ");
   return useMemo(() => {
     const groups = new Map<string, string[]>();
     for (const member of members.split(" ").filter(Boolean)) {
@@ -75,11 +86,11 @@ function Waiting() {
 }
 
 function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem: number }) {
-  const geometry = useGeometry(servers, width, rem);
+  const links = useShownLinks(servers);
+  const geometry = useGeometry(servers, links, width, rem);
   const scheme = useComputedColorScheme("light");
   const still = useReducedMotion();
   const live = useLab(isLive);
-  const links = useLab((state) => state.links);
   const groups = useLab((state) => shownPicture(state).groups);
   const clients = useLab((state) => state.clients);
   const selection = useLab((state) => state.selection);
@@ -142,7 +153,7 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
           geometry={geometry}
           width={width}
           rem={rem}
-          links={live ? links : NO_LINKS}
+          links={links}
           selected={selection?.kind === "link" ? selection : null}
           onOpen={openLink}
         />
@@ -193,8 +204,6 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
     </>
   );
 }
-
-const NO_LINKS: never[] = [];
 
 function isSelected(selection: Selection | null, name: string): boolean {
   if (selection?.kind === "servers") return selection.names.includes(name);

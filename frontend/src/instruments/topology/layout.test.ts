@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Link } from "../../api/types";
+import type { Fault, Link } from "../../api/types";
 import { along, type Box, inside, layout, type Scene } from "./layout";
-import { adriftOf, stateOf } from "./rules";
+import { adriftOf, linksOfFaults, stateOf } from "./rules";
 
 function scene(servers: number, adrift: string[] = []): Scene {
   const names = Array.from({ length: servers }, (_, index) => `mds${index + 1}`);
@@ -78,5 +78,26 @@ describe("rules", () => {
       kind: "harmed",
       words: "100 ms slower",
     });
+  });
+
+  it("finds the links of a past moment in its faults", () => {
+    const fault = (verb: string, targets: string[], options: Fault["options"]): Fault => ({
+      fault: 1,
+      verb,
+      targets,
+      options,
+      at_ns: 0,
+    });
+    const everybody = [...servers, "client1"];
+    const island = linksOfFaults(
+      [fault("cut", ["mds1", "mds2"], { direction: "both", island: true })],
+      everybody,
+    );
+    expect(adriftOf(island, servers, ["client1"])).toEqual(new Set(["mds1", "mds2"]));
+    const alone = linksOfFaults([fault("cut", ["mds3"], { direction: "both", island: false })], everybody);
+    expect(adriftOf(alone, servers, ["client1"])).toEqual(new Set(["mds3"]));
+    const slow = linksOfFaults([fault("delay", ["mds1", "mds2"], { ms: 80, direction: "to" })], everybody);
+    expect(stateOf(slow, "mds2", "mds1")).toMatchObject({ words: "80 ms slower", direction: "from" });
+    expect(linksOfFaults([fault("crash", ["mds1"], {})], everybody)).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 /** What the rules in force mean for links and for who reaches whom. */
 
-import type { Direction, Link } from "../../api/types";
+import type { Direction, Fault, Link } from "../../api/types";
 import { COORDINATION } from "./layout";
 
 export interface LinkState {
@@ -66,4 +66,27 @@ export function adriftOf(
 function cutBothWays(links: readonly Link[], a: string, b: string): boolean {
   const { kind, direction } = stateOf(links, a, b);
   return kind === "cut" && direction === "both";
+}
+
+function ruleWords({ verb, options }: Fault): string {
+  if (verb === "cut") return "cut";
+  return verb === "delay" ? `${options.ms} ms slower` : `loses ${Math.round(Number(options.share) * 100)}%`;
+}
+
+/** The rules that the faults of a past moment made; a link healed out of a larger cut is not known from them. */
+export function linksOfFaults(faults: readonly Fault[], everybody: readonly string[]): Link[] {
+  return faults.flatMap((fault) => {
+    if (fault.verb !== "cut" && fault.verb !== "delay" && fault.verb !== "lose") return [];
+    const [rule, direction] = [
+      ruleWords(fault),
+      (fault.options.direction as Direction | undefined) ?? "both",
+    ];
+    const [a = "", b] = fault.targets;
+    if (b === undefined && a === COORDINATION)
+      return everybody.map((name) => ({ a: COORDINATION, b: name, direction, rule }));
+    if (b === undefined) return [{ a, b: "*", direction, rule }];
+    if (fault.options.island !== true) return [{ a, b, direction, rule }];
+    const others = [...everybody, COORDINATION].filter((name) => !fault.targets.includes(name));
+    return fault.targets.flatMap((name) => others.map((other) => ({ a: name, b: other, direction, rule })));
+  });
 }
