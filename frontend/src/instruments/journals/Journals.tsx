@@ -73,7 +73,9 @@ export function Journals() {
     return { server: servers[row] ?? cell.server, sn: Math.max(shown.from_sn, Math.min(shown.to_sn, sn)) };
   };
 
-  const told = pointed === null ? "" : describe(shown, pointed);
+  const inView =
+    shown !== null && pointed !== null && pointed.sn >= shown.from_sn && pointed.sn <= shown.to_sn;
+  const told = inView ? describe(shown, pointed) : "";
   return (
     <>
       <header className="instrument-head">

@@ -98,7 +98,7 @@ function drawLatency(
   palette: Palette,
 ): void {
   const { box, p50, p99, lines } = latency;
-  label(context, "latency", box.y + box.height / 2 + 0.5 * rem, rem, palette);
+  label(context, "latency", box.y - 0.35 * rem, rem, palette);
   context.font = font(rem, 0.65);
   context.fillStyle = palette("ink-soft");
   context.strokeStyle = palette("line");

@@ -32,7 +32,7 @@ const FAULT_ROWS = 3;
 
 /** How high the canvas is, in rem. */
 export function heightOf(servers: number): number {
-  return 1.2 * FAULT_ROWS + 5 + 0.6 + 3.6 + 0.6 + 1.35 * servers + 1.6;
+  return 1.2 * FAULT_ROWS + 5 + 1.2 + 3.6 + 0.6 + 1.35 * servers + 1.6;
 }
 
 /** "nice" steps of the time axis, about `wanted` of them. */
@@ -67,7 +67,7 @@ export function layout(data: Timeline, start_ns: number, width: number, rem: num
 
   let y = 1.2 * FAULT_ROWS * rem;
   const rateBox = { ...plot, y, height: 5 * rem };
-  y += rateBox.height + 0.6 * rem;
+  y += rateBox.height + 1.2 * rem;
   const latencyBox = { ...plot, y, height: 3.6 * rem };
   y += latencyBox.height + 0.6 * rem;
 
