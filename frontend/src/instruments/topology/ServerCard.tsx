@@ -52,7 +52,7 @@ export const ServerCard = memo(function ServerCard(props: Props) {
       onPointerDown={(event) => onGrab(event, name)}
     >
       <span className="card-head">
-        <RoleMark role={role} size={compact ? "2.4rem" : "3.1rem"} />
+        <RoleMark role={role} size={compact ? "2.15rem" : "3.1rem"} />
         <span className="card-title">
           <span className="card-name">{name}</span> <span className="card-role">{says || state || role}</span>
         </span>

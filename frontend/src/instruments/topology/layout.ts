@@ -46,7 +46,8 @@ export const COORDINATION = "coordination";
 
 const NARROW_REM = 46;
 const ARC_REM = 1.2;
-const ARC_STEP_REM = 1.35;
+/** How much deeper an arc hangs for each server that it passes; small cards leave less room between rows. */
+const ARC_STEP_REM = { full: 1.35, compact: 0.5 };
 const LANE_TOP_REM = 1.1;
 const CARD = { least: 9.2, most: 17, height: 12 };
 const SMALL_CARD = { least: 6.6, most: 9.2, height: 6.9 };
@@ -137,7 +138,7 @@ function placeLane(geometry: Geometry, frame: Frame, sizes: Sizes, top: number, 
   const { rem, laneLeft, laneWidth } = frame;
   const { card, gap, perRow } = sizes;
   const rows = Math.max(1, Math.ceil(servers.length / perRow));
-  const arcs = arcsRem(Math.min(servers.length, perRow)) * rem;
+  const arcs = arcsRem(servers.length - (rows - 1) * perRow, sizes.compact) * rem;
   const pitch = card.height + (rows > 1 ? 2.6 * rem : 0);
   servers.forEach((name, index) => {
     const row = Math.floor(index / perRow);
@@ -150,8 +151,9 @@ function placeLane(geometry: Geometry, frame: Frame, sizes: Sizes, top: number, 
 }
 
 /** How deep the arcs of a row hang; a cubic reaches three quarters of its control points' depth. */
-function arcsRem(inRow: number): number {
-  return inRow > 1 ? 0.75 * (ARC_REM + ARC_STEP_REM * (inRow - 1)) + 0.5 : 0.5;
+function arcsRem(inRow: number, compact: boolean): number {
+  const step = compact ? ARC_STEP_REM.compact : ARC_STEP_REM.full;
+  return inRow > 1 ? 0.75 * (ARC_REM + step * (inRow - 1)) + 0.5 : 0.5;
 }
 
 function placeIsland(geometry: Geometry, frame: Frame, sizes: Sizes, scene: Scene, bottom: number): void {
@@ -244,7 +246,8 @@ function between(geometry: Geometry, a: string, b: string, apart: number, of: nu
   const y = left.y + left.height;
   const start = { x: left.x + left.width * (0.5 + share), y };
   const end = { x: right.x + right.width * (0.5 - share), y };
-  const depth = y + (ARC_REM + ARC_STEP_REM * apart) * rem;
+  const step = geometry.compact ? ARC_STEP_REM.compact : ARC_STEP_REM.full;
+  const depth = y + (ARC_REM + step * apart) * rem;
   const reach = Math.min(2.5 * rem, (end.x - start.x) * 0.25);
   return [start, { x: start.x + reach, y: depth }, { x: end.x - reach, y: depth }, end];
 }
