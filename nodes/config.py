@@ -81,6 +81,8 @@ class WorkloadConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     mix: dict[str, float] = msgspec.field(default_factory=lambda: {"create": 9, "mkdir": 1})
     """Weights by operation: create mkdir stat list rename delete set_permission."""
     directories: Annotated[int, msgspec.Meta(ge=1)] = 16
+    remembered: Annotated[int, msgspec.Meta(ge=1, le=10_000_000)] = 1024
+    """Files whose names are kept to be read, renamed and deleted."""
     count: int | None = None
     """Stop after so many calls; None means go on."""
     root: str = "/work"

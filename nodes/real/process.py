@@ -266,7 +266,11 @@ async def run_workload(file: ProcessFile) -> int:
         def throttle(question: dict[str, Any]) -> None:
             workload.throttle(question.get("rate_per_s"), question.get("paused"))
 
+        def mix(question: dict[str, Any]) -> None:
+            workload.mix(msgspec.convert(question["mix"], dict[str, float]))
+
         world.answer("throttle", throttle)
+        world.answer("mix", mix)
         world.answer("counts", lambda question: {"counts": workload.counts(), "finished": workload.finished})
 
     return await process.run(start, config.cluster.timing.session_timeout_ms)

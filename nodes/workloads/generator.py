@@ -12,8 +12,6 @@ from nodes.metadata.operations import Create, Delete, List, Mkdir, Operation, Re
 from nodes.scope import Scope
 from nodes.world import World
 
-REMEMBERED = 1024
-
 
 class Workload:
     """`clients` callers share the rate; each makes, reads and removes names of its own below `root`."""
@@ -25,8 +23,7 @@ class Workload:
         self._rate_per_s = config.rate_per_s
         self._paused = asyncio.Event()
         self._paused.set()
-        self._kinds = list(config.mix)
-        self._weights = list(config.mix.values())
+        self.mix(config.mix)
         self._left = config.count
         self._names = 0
         self._files: list[str] = []
@@ -43,6 +40,11 @@ class Workload:
             self._turn_ns = 0
         if paused is not None:
             (self._paused.clear if paused else self._paused.set)()
+
+    def mix(self, weights: dict[str, float]) -> None:
+        """Changes the mix of operations."""
+        self._kinds = list(weights)
+        self._weights = list(weights.values())
 
     def counts(self) -> dict[str, int]:
         """Calls by outcome: `ok` and POSIX names."""
@@ -96,7 +98,7 @@ class Workload:
 
     def _choose(self) -> Operation:
         rng = self._world.rng
-        kind = rng.choices(self._kinds, self._weights)[0]
+        kind = self._kinds[0] if len(self._kinds) == 1 else rng.choices(self._kinds, self._weights)[0]
         if kind in ("create", "mkdir"):
             return self._make(kind)
         directory = f"{self._config.root}/d{rng.randrange(self._config.directories)}"
@@ -106,7 +108,7 @@ class Workload:
             return Stat(directory)
         place = rng.randrange(len(self._files))
         if kind == "delete":
-            return Delete(self._files.pop(place))
+            return Delete(self._forget(place))
         if kind == "rename":
             old = self._files[place]
             self._files[place] = f"{old.rsplit('-', 1)[0]}-{self._number()}"
@@ -114,6 +116,12 @@ class Workload:
         if kind == "set_permission":
             return SetPermission(self._files[place], rng.choice((0o600, 0o640, 0o644)))
         return Stat(self._files[place])
+
+    def _forget(self, place: int) -> str:
+        """Takes a name out; the last one takes its place."""
+        path, self._files[place] = self._files[place], self._files[-1]
+        self._files.pop()
+        return path
 
     def _number(self) -> int:
         self._names += 1
@@ -124,10 +132,10 @@ class Workload:
         path = f"{self._config.root}/d{rng.randrange(self._config.directories)}/{self._client.session}-{self._number()}"
         if kind == "mkdir":
             return Mkdir(path)
-        if len(self._files) < REMEMBERED:
+        if len(self._files) < self._config.remembered:
             self._files.append(path)
         else:
-            self._files[rng.randrange(REMEMBERED)] = path
+            self._files[rng.randrange(len(self._files))] = path
         return Create(path)
 
 

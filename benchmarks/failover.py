@@ -1,0 +1,92 @@
+"""Crashes of the active, one after the other: how each failover splits, and the gap that clients see (CFS §5.4)."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+from typing import Any
+
+import uvloop
+
+from backend.events.failovers import Failover, Failovers
+from backend.fabrics.launch import CLIENT
+from benchmarks.running import cluster, quantile, report
+from nodes.config import Timing, WorkloadConfig
+from nodes.trace.events import Called, Stamped
+
+ROUNDS = 50
+TIMING = Timing(heartbeat_ms=400, session_timeout_ms=1_000)
+"""A fifth of the paper's session time-out: only detection depends on it."""
+PAPER = {"switch_ms_p50": 100.0, "switch_ms_p99": 350.0}
+
+
+class Gaps:
+    """The longest time without an answer since the last `begin`."""
+
+    def __init__(self) -> None:
+        self.longest_ns = 0
+        self._last_ns = 0
+
+    def on_event(self, stamped: Stamped) -> None:
+        event = stamped.event
+        if type(event) is Called and not event.error:
+            if self._last_ns:
+                self.longest_ns = max(self.longest_ns, event.returned_ns - self._last_ns)
+            self._last_ns = max(self._last_ns, event.returned_ns)
+
+    def begin(self) -> None:
+        self.longest_ns = 0
+
+
+async def measure(rounds: int) -> tuple[list[Failover], list[float], int]:
+    splits: dict[int, Failover] = {}
+    follower = Failovers(lambda fault_ns, split: splits.__setitem__(split.epoch, split))
+    gaps = Gaps()
+    failed = 0
+
+    def on_event(stamped: Stamped) -> None:
+        nonlocal failed
+        follower.on_event(stamped)
+        gaps.on_event(stamped)
+        failed += type(stamped.event) is Called and stamped.event.error == "ETIMEDOUT"
+
+    seen: list[float] = []
+    found: list[Failover] = []
+    async with cluster(on_event, TIMING, WorkloadConfig(clients=4, rate_per_s=200)) as bench:
+        assert bench.fabric.state_of(CLIENT) == "running"
+        await asyncio.sleep(2)
+        for number in range(rounds):
+            gaps.begin()
+            splits.clear()
+            active = bench.fabric.picture.groups["g1"].active
+            await bench.faults.do("crash", [active])
+            await bench.until(lambda: any(split.reconnect_ms is not None for split in splits.values()))
+            await asyncio.sleep(0.3)
+            seen.append(gaps.longest_ns / 1e6)
+            found.append(max(splits.values(), key=lambda split: split.epoch))
+            await bench.faults.do("restart", [active])
+            await bench.until(bench.fabric.settled)
+            await asyncio.sleep(0.3)
+            print(f"{number + 1}/{rounds}", end="\r", file=sys.stderr)
+        failed += len(bench.broken())
+    return found, seen, failed
+
+
+def main() -> int:
+    """Prints one JSON object."""
+    gc.set_threshold(200_000, 50, 1000)
+    found, gaps, failed = uvloop.run(measure(ROUNDS))
+    switches = [split.election_ms + split.switch_ms for split in found]
+    figures: dict[str, Any] = {
+        "switch_ms_p50": round(quantile(switches, 0.5), 1),
+        "switch_ms_p99": round(quantile(switches, 0.99), 1),
+        "election_ms_p50": round(quantile([split.election_ms for split in found], 0.5), 1),
+        "detection_ms_p50": round(quantile([split.detection_ms for split in found], 0.5), 1),
+        "reconnect_ms_p50": round(quantile([split.reconnect_ms or 0.0 for split in found], 0.5), 1),
+        "gap_ms_p50": round(quantile(gaps, 0.5), 1),
+        "rounds": len(found),
+        "failed_calls_and_checks": failed,
+    }
+    config = {"standbys": 3, "session_timeout_ms": TIMING.session_timeout_ms, "rate_per_s": 200}
+    return report("failover", config, figures, PAPER)

@@ -1,0 +1,60 @@
+"""The simulator: delivered messages and seeds per second of one core, and how many random seeds are clean."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from statistics import median
+from typing import Any
+
+from benchmarks.running import report
+from nodes.config import SECOND, WorkloadConfig, one_group
+from nodes.invariants import registry
+from nodes.sim.cluster import SimCluster
+from nodes.sim.explore import Explorer, random_plan
+
+CLEAN_SEEDS = 200
+MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1, "list": 1}
+
+
+def messages_per_s(seconds: int) -> float:
+    """Codec, trace and checks included, a busy workload, no faults."""
+    config = one_group()
+    cluster = SimCluster(config, 1, WorkloadConfig(clients=64, rate_per_s=0, mix=MIX))
+    lamps = registry.start(config)
+    cluster.on_event(lamps.on_event)
+    cluster.run_until(cluster.settled, 20 * SECOND)
+    cluster.run_for(2 * SECOND)
+    before, began = cluster.net.delivered, time.perf_counter()
+    while time.perf_counter() - began < seconds:
+        cluster.run_for(SECOND // 20)
+        cluster.events.clear()
+    return (cluster.net.delivered - before) / (time.perf_counter() - began)
+
+
+def seeds(count: int) -> tuple[float, int]:
+    """Seeds per second of a 20-second scenario with 200 operations and three faults, and how many were clean in a row."""
+    explorer = Explorer(one_group(), WorkloadConfig(clients=4, rate_per_s=10, mix=MIX))
+    clean = 0
+    began = time.perf_counter()
+    for seed in range(count):
+        outcome, _ = explorer.run(seed, random_plan(seed, explorer.config, explorer.span_ns, 3))
+        if not outcome.clean:
+            print(f"seed {seed}: {outcome.trouble} {outcome.failures}", file=sys.stderr)
+            break
+        clean += 1
+    return (seed + 1) / (time.perf_counter() - began), clean
+
+
+def main() -> int:
+    """Prints one JSON object."""
+    gc.set_threshold(200_000, 50, 1000)
+    rates = [messages_per_s(4) for _ in range(3)]
+    per_s, clean = seeds(CLEAN_SEEDS)
+    figures: dict[str, Any] = {
+        "messages_per_s": round(median(rates)),
+        "seeds_per_s": round(per_s, 1),
+        "sim_seeds_clean": clean,
+    }
+    return report("simulator", {"seeds": CLEAN_SEEDS, "faults": 3, "span_s": 20}, figures, {})
