@@ -23,7 +23,7 @@ interface Props {
 export function disagreement({ role, believes, process }: Server): string {
   if (process === "stopped" || believes === "none" || believes === role) return "";
   if (believes === "elected") return "upgrading";
-  return `believes: ${believes}`;
+  return `says ${believes}`;
 }
 
 function processWord({ process }: Server): string {
