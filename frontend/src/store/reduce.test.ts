@@ -44,6 +44,16 @@ describe("reduce", () => {
     expect(reduce(picture, [told("Durable", { sn: 5, epoch: 1 }, "mds2")]).servers.mds2?.lag).toBe(0);
   });
 
+  it("counts no lag of another group's servers", () => {
+    const other = { group: "g2", of_server: "mds5", state: "active", epoch: 1, sn: 0 };
+    const picture = reduce(cluster(), [
+      told("Placed", other, "coordination"),
+      told("Committed", { group: "g1", sn: 5, epoch: 1, holders: [] }, "mds1"),
+    ]);
+    expect(picture.servers.mds5?.lag).toBe(0);
+    expect(picture.servers.mds2?.lag).toBe(5);
+  });
+
   it("stops a crashed server and gives its fault back when it starts again", () => {
     const crashed = reduce(cluster(), [
       told("FaultInjected", { fault: 7, verb: "crash", targets: ["mds1"], options: {} }, "control"),
@@ -91,7 +101,7 @@ describe("reduce", () => {
     const before = cluster();
     const frozen = JSON.stringify(before);
     const event = told("Durable", { sn: 1, epoch: 1 }, "mds1");
-    const after = reduce(before, [event]);
+    const after = reduce(before, [told("LockHeld", { group: "g1", owner: "mds1" }, "coordination"), event]);
     expect(JSON.stringify(before)).toBe(frozen);
     expect(after.servers.mds2).toBe(before.servers.mds2);
     expect(reduce(after, [event])).toBe(after);
