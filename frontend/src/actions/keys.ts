@@ -38,7 +38,7 @@ export function isTyping(target: EventTarget | null): boolean {
 /** Space and Enter belong to these when they have the focus; a server's card gives Space away. */
 export function ownsSpace(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  const control = target.closest("button, a, input, summary, [role=slider], [role=menuitem], [role=switch]");
+  const control = target.closest("button, a, input, summary, [role=menuitem], [role=switch]");
   return control !== null && !control.hasAttribute("data-server-card");
 }
 
