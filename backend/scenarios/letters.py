@@ -1,7 +1,8 @@
 """Rows of the global view: one letter for each server, A S J, `-` for a server without a place in it.
 
-Changes told with the same time are one row. Expected rows must appear in their order under one renaming of the standby columns; others are
-allowed only while something is under way: from a fault, its end or a lost lock until an active serves, nobody is junior, and who has no place is away.
+Changes told with the same time are one row. Expected rows must appear in their order under one renaming of the standby
+columns. Others are allowed only while something is under way: from a fault, its end or a lost lock until an active
+serves, nobody is junior, and exactly those who are away have no place.
 """
 
 from __future__ import annotations

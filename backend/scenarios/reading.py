@@ -97,15 +97,13 @@ def plain(node: Any, depth: int = 0) -> Any:
 def told(message: str) -> tuple[str, list[str | int]]:
     """msgspec's message without its path, and the path."""
     found = WHERE.search(message)
-    if found is None:
-        return message, []
     place: list[str | int] = []
-    for name, index in PART.findall(found["path"]):
+    for name, index in PART.findall(found["path"] if found else ""):
         place.append(name if name else int(index) if index.isdigit() else 0)
     unknown = re.search(r"unknown field `([^`]*)`", message)
     if unknown:
         place.append(unknown[1])
-    return message[: found.start()], place
+    return message[: found.start()] if found else message, place
 
 
 def vary(scenario: Scenario) -> list[Scenario]:

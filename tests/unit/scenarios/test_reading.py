@@ -1,0 +1,86 @@
+"""Wrong files get one line that says file, line and what would be right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from backend.errors import Malformed
+from backend.scenarios.reading import read
+from backend.scenarios.schema import schema
+
+ROOT = Path(__file__).resolve().parents[3]
+HEAD = "name: x\nteaches: y\n"
+
+
+def refused(tmp_path: Path, text: str | bytes) -> str:
+    file = tmp_path / "s.yaml"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(Malformed) as caught:
+        read(file)
+    assert "\n" not in caught.value.message and str(file) in caught.value.message
+    return caught.value.message.removeprefix(str(file))
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("name: x\n", 1, "teaches"),
+        (HEAD + "colour: red\n", 3, "colour"),
+        (HEAD + "cluster:\n  standbys: many\n", 4, "int"),
+        (HEAD + "cluster:\n  standbys: 99\n", 4, "14"),
+        (HEAD + "cluster:\n  session_timeout: soon\n", 4, "500ms"),
+        (HEAD + "cluster:\n  holes: [black]\n", 4, "no_fencing"),
+        (HEAD + "cluster:\n  protocol: raft\n", 4, "raft"),
+        (HEAD + "workload:\n  rate: fast\n", 4, "200/s"),
+        (HEAD + "workload:\n  mix: {fly: 1}\n", 4, "mkdir"),
+        (HEAD + "steps:\n  - {at: 1s}\n", 4, "one thing"),
+        (HEAD + "steps:\n  - {at: 1s, after: 2s, fault: heal_all}\n", 4, "a step begins"),
+        (HEAD + "steps:\n  - {at: 1s, fault: explode, target: mds1}\n", 4, "explode"),
+        (HEAD + "steps:\n  - {at: 1s, fault: crash}\n", 4, "takes 1"),
+        (HEAD + "steps:\n  - {at: 1s, fault: crash, target: mds1, options: {hard: true}}\n", 4, "hard"),
+        (HEAD + "steps:\n  - {at: 1s, expect: {letters: A B C}}\n", 4, "A S J -"),
+        (HEAD + "steps:\n  - {when: it rains, fault: heal_all}\n", 4, "no condition"),
+        (HEAD + "steps:\n  - {at: 1s, target: mds1, expect: {settled: true}}\n", 4, "belong to a fault"),
+        (HEAD + "end: {}\n", 3, "ends"),
+        (HEAD + "expect: {invariants: [gravity]}\n", 3, "linearisable"),
+        (HEAD + "expect: {failed_calls: -1}\n", 3, "0"),
+        ("- 1\n- 2\n", 1, "object"),
+        ("name: [\n", 2, ""),
+        ("name: x\nname: y\n", 2, "name"),
+    ],
+)  # fmt: skip
+def test_the_line_and_the_reason(tmp_path: Path, text: str, line: int, words: str) -> None:
+    told = refused(tmp_path, text)
+    assert told.startswith(f":{line}:"), told
+    assert words in told
+
+
+@pytest.mark.parametrize(
+    "octets", [b"\xff\xfe", b"", b"a: &a [*a]\n", b"x" * ((1 << 20) + 1), b"{" * 5000, b"[" * 100_000]
+)
+def test_hostile_files(tmp_path: Path, octets: bytes) -> None:
+    refused(tmp_path, octets)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(Malformed, match="No such file"):
+        read(tmp_path / "nothing.yaml")
+
+
+def test_every_shipped_file_is_right() -> None:
+    files = sorted((ROOT / "scenarios").rglob("*.yaml"))
+    assert len(files) >= 10
+    for file in files:
+        assert all(scenario.teaches for scenario in read(file))
+
+
+def test_a_matrix_makes_one_scenario_for_each_value() -> None:
+    varied = read(ROOT / "scenarios/faults/crash-during-upgrade.yaml")
+    assert [scenario.steps[1].when for scenario in varied] == [f"step upgrade {n} of g1" for n in range(1, 8)]
+    assert len({scenario.name for scenario in varied}) == 7
+
+
+def test_the_published_schema_is_current() -> None:
+    assert (ROOT / "docs/scenario.schema.json").read_bytes() == schema()

@@ -1,0 +1,87 @@
+"""Traces: nothing is lost over restarts, rotation and torn tails; damage is one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nodes.trace import writer as writing
+from nodes.trace.events import Cut, Started
+from nodes.trace.files import TraceDamaged
+from nodes.trace.reader import TraceReader
+from nodes.trace.writer import TraceWriter
+
+
+def writer(directory: Path) -> TraceWriter:
+    return TraceWriter(directory, "mds1", lambda: 5, lambda: None)
+
+
+def numbers(directory: Path) -> list[int]:
+    reader, found = TraceReader(directory), []
+    while events := reader.read():
+        found += [stamped.number for stamped in events]
+    return found
+
+
+def test_a_reader_follows_over_restarts_and_new_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "SEGMENT_OCTETS", 200)
+    reader, seen = TraceReader(tmp_path), []
+    assert reader.read() == []
+    for life in range(4):
+        trace = writer(tmp_path)
+        assert trace.boot == life + 1
+        for number in range(25):
+            trace.emit(Cut(number, "because"))
+            trace.flush()
+            seen += [stamped.number for stamped in reader.read()]
+        trace.close()
+    while events := reader.read():
+        seen += [stamped.number for stamped in events]
+    assert seen == list(range(1, 101)) == numbers(tmp_path)
+    assert len(list(tmp_path.iterdir())) > 3
+
+
+def test_a_tail_torn_at_every_octet_is_cut_and_numbers_go_on(tmp_path: Path) -> None:
+    trace = writer(tmp_path)
+    trace.emit(Started(1, "a", 2))
+    trace.flush()
+    [path] = tmp_path.iterdir()
+    whole = path.stat().st_size
+    trace.emit(Cut(9, "torn"))
+    trace.close()
+    octets = path.read_bytes()
+    for size in range(whole, len(octets)):
+        path.write_bytes(octets[:size])
+        again = writer(tmp_path)
+        assert again.emit(Cut(1, "on")) == 2 and again.boot == 2
+        again.close()
+        assert numbers(tmp_path) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("offset", "value", "words"), [(0, 0, "is no trace"), (8, 7, "format 7"), (13, 255, "octets at offset")]
+)
+def test_damage_is_told_in_one_line(tmp_path: Path, offset: int, value: int, words: str) -> None:
+    trace = writer(tmp_path)
+    trace.emit(Started(1, "a", 2))
+    trace.close()
+    [path] = tmp_path.iterdir()
+    octets = bytearray(path.read_bytes())
+    octets[offset] = value
+    path.write_bytes(octets)
+    with pytest.raises(TraceDamaged, match=words) as caught:
+        TraceReader(tmp_path).read()
+    assert "\n" not in str(caught.value)
+
+
+def test_old_files_can_be_trimmed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "SEGMENT_OCTETS", 100)
+    trace = writer(tmp_path)
+    for number in range(40):
+        trace.emit(Cut(number, "x"))
+        trace.flush()
+    assert trace.trim(30) > 0
+    assert numbers(tmp_path)[0] <= 30 and numbers(tmp_path)[-1] == 40

@@ -1,0 +1,93 @@
+"""Frames and greetings under hostile input."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodes.mechanisms import MESSAGES
+from nodes.metadata.operations import Mkdir
+from nodes.wire import framing
+from nodes.wire.codec import BadFrame, Codec
+from nodes.wire.framing import Challenge, Frames, FrameTooLong, Hello, Stranger
+from nodes.wire.messages import Checked, Request
+
+TOKEN, NONCE = b"t" * 64, b"n" * 16
+
+
+@given(st.lists(st.binary(max_size=60)), st.lists(st.integers(1, 9), min_size=1))
+def test_frames_come_out_whole_however_they_are_cut(payloads: list[bytes], steps: list[int]) -> None:
+    stream, frames, found = b"".join(map(framing.frame, payloads)), Frames(), []
+    place = index = 0
+    while place < len(stream):
+        step = steps[index % len(steps)]
+        found += list(frames.feed(stream[place : place + step]))
+        place, index = place + step, index + 1
+    assert found == payloads
+
+
+def test_a_frame_that_announces_too_much_is_refused_at_once() -> None:
+    with pytest.raises(FrameTooLong, match="4096 is the most"):
+        list(Frames().feed((4097).to_bytes(4, "little")))
+
+
+def hello(**changes: object) -> Hello:
+    good = Hello(
+        framing.MAGIC, framing.VERSION, "clover", "mds1", NONCE, framing.proof(TOKEN, NONCE, "clover", "mds1")
+    )
+    return msgspec.structs.replace(good, **changes)
+
+
+def test_a_good_hello_is_accepted() -> None:
+    framing.check_hello(hello(), TOKEN, NONCE, "clover")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"magic": "http"}, "speaks"),
+        ({"version": 2}, "version 2, this side version 1"),
+        ({"cluster": "other"}, "belongs to the cluster 'other'"),
+        ({"name": "mds2"}, "does not prove"),
+        ({"proof": b""}, "does not prove"),
+    ],
+)
+def test_strangers_are_told_apart(changes: dict[str, object], words: str) -> None:
+    with pytest.raises(Stranger, match=words):
+        framing.check_hello(hello(**changes), TOKEN, NONCE, "clover")
+
+
+@given(st.binary(max_size=200))
+def test_any_octets_for_a_greeting_are_a_stranger_or_a_greeting(octets: bytes) -> None:
+    try:
+        framing.greeting(octets, Challenge)
+    except Stranger as stranger:
+        assert "\n" not in str(stranger)
+
+
+@given(st.binary(max_size=400))
+def test_any_octets_for_messages_are_messages_or_a_bad_frame(octets: bytes) -> None:
+    try:
+        Codec(MESSAGES).decode(octets)
+    except BadFrame as bad:
+        assert "\n" not in str(bad)
+
+
+def test_messages_survive_the_wire() -> None:
+    codec = Codec(MESSAGES)
+    sent = [Request("ada", 7, 3, Mkdir("/é", True)), Checked(1, 2, "absent")]
+    assert codec.decode(codec.encode(sent)) == sent
+
+
+def test_unknown_messages_and_deep_nesting_are_bad_frames() -> None:
+    codec = Codec(MESSAGES)
+    for octets in (
+        msgspec.msgpack.encode([["Explode", 1]]),
+        msgspec.msgpack.encode({"a": 1}),
+        b"\x91" * 100_000,
+        msgspec.msgpack.encode([["Request", "ada", "seven", 3, ["Mkdir", "/a"]]]),
+    ):
+        with pytest.raises(BadFrame):
+            codec.decode(octets)
