@@ -1,0 +1,119 @@
+"""Who may import whom, read from the syntax trees; what is not listed is forbidden."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+PURE = {"nodes.units", "nodes.errors", "nodes.metadata"}
+FLOOR = PURE | {"nodes.wire", "nodes.trace", "nodes.storage", "nodes.world", "nodes.scope", "nodes.config"}
+TREE = {
+    f"nodes.coordination.{name}"
+    for name in ("tree", "operations", "codes", "sessions", "watches", "znode", "paths")
+}
+ALLOWED: dict[str, set[str]] = {
+    "nodes.units": set(),
+    "nodes.errors": set(),
+    "nodes.config": set(),
+    "nodes.metadata": PURE,
+    "nodes.scope": set(),
+    "nodes.world": {"nodes.scope", "nodes.trace", "nodes.wire"},
+    "nodes.wire": FLOOR,
+    "nodes.trace": FLOOR,
+    "nodes.storage": FLOOR,
+    "nodes.coordination": {"nodes.coordination", "nodes.errors", "nodes.units"},
+    "nodes.protocols.mams": FLOOR | {"nodes.protocols.mams"},
+    "nodes.mechanisms": FLOOR | {"nodes.protocols"},
+    "nodes.client": FLOOR | {"nodes.client", "nodes.mechanisms"},
+    "nodes.workloads": FLOOR | {"nodes.client", "nodes.workloads", "nodes.mechanisms"},
+    "nodes.invariants": {"nodes.trace", "nodes.metadata", "nodes.units", "nodes.config", "nodes.invariants"},
+    "nodes.real": FLOOR | {"nodes.real", "nodes.mechanisms", "nodes.workloads", "nodes.client"},
+    "nodes.sim": FLOOR
+    | TREE
+    | {"nodes.sim", "nodes.mechanisms", "nodes.workloads", "nodes.client", "nodes.invariants"},
+    "nodes.__main__": {"nodes.real"},
+    "backend": {"backend", "nodes", "tests.runner", "benchmarks"},
+    "benchmarks": {"backend", "benchmarks", "nodes"},
+}
+FORBIDDEN = {"backend": "nodes.protocols", "benchmarks": "nodes.protocols"}
+OURS = ("nodes", "backend", "benchmarks", "tests")
+NO_ASYNCIO = ("nodes/metadata", "nodes/units.py", "nodes/errors.py")
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imports(source: str) -> list[str]:
+    """Modules that a source imports, wherever in it."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return found
+
+
+def within(module: str, package: str) -> bool:
+    return module == package or module.startswith(package + ".")
+
+
+def room_of(module: str) -> str | None:
+    """The longest listed package that a module is in."""
+    rooms = [room for room in ALLOWED if within(module, room)]
+    return max(rooms, key=len) if rooms else None
+
+
+def wrong_imports(module: str, source: str) -> list[str]:
+    room = room_of(module)
+    if room is None:
+        return [f"{module} is in no listed room"]
+    wrong = []
+    for imported in imports(source):
+        if imported.split(".")[0] not in OURS:
+            continue
+        allowed = any(within(imported, package) for package in ALLOWED[room])
+        if not allowed or within(imported, FORBIDDEN.get(room, "-")):
+            wrong.append(f"{module} imports {imported}")
+    return wrong
+
+
+def sources() -> list[Path]:
+    return [
+        path
+        for top in ("nodes", "backend", "benchmarks")
+        for path in sorted((ROOT / top).rglob("*.py"))
+        if path.stat().st_size and module_of(path) not in ("nodes", "nodes.protocols")
+    ]
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_keep_to_the_arrows(path: Path) -> None:
+    assert wrong_imports(module_of(path), path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("nodes.metadata.tree", "from nodes.wire import messages"),
+        ("nodes.protocols.mams.view", "import nodes.sim.loop"),
+        ("nodes.invariants.one_active", "from nodes.protocols.mams.view import Place"),
+        ("backend.lab", "def f():\n    from nodes.protocols.mams import mechanism"),
+        ("nodes.client.retry", "import backend.lab"),
+        ("nodes.elsewhere", "import os"),
+    ],
+)
+def test_a_wrong_arrow_is_seen(module: str, source: str) -> None:
+    assert wrong_imports(module, source)
+
+
+def test_pure_parts_know_no_asyncio() -> None:
+    for name in NO_ASYNCIO:
+        top = ROOT / name
+        for path in [top] if top.is_file() else top.rglob("*.py"):
+            assert "asyncio" not in imports(path.read_text()), path
