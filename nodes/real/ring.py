@@ -30,6 +30,8 @@ class MessageRing:
             self._events.append([self._server, 0, 0, now, 0, told])
 
     def turn(self, on: bool) -> None:
+        if on == self.on:
+            return
         self.on = on
         self._events.clear()
         self._dropped = 0

@@ -137,13 +137,19 @@ function drawFaults(
 ): void {
   const { plot, faults } = geometry;
   context.textBaseline = "middle";
+  /** Faults that stand at the same time are one shade. */
+  let shaded = 0;
   for (const { x, until, text, row } of faults) {
     const y = (0.6 + 1.2 * row) * rem;
     const end = Math.min(until ?? plot.x + plot.width, plot.x + plot.width);
-    context.fillStyle = palette("broken-wash");
-    context.globalAlpha = 0.45;
-    context.fillRect(x, 1.2 * 3 * rem, Math.max(2, end - x), plot.height - 3.6 * rem);
-    context.globalAlpha = 1;
+    const from = Math.max(x, shaded);
+    if (end > from) {
+      context.fillStyle = palette("broken-wash");
+      context.globalAlpha = 0.45;
+      context.fillRect(from, 3.6 * rem, Math.max(2, end - from), plot.height - 3.6 * rem);
+      context.globalAlpha = 1;
+      shaded = end;
+    }
     context.strokeStyle = palette("broken");
     context.lineWidth = 1;
     context.beginPath();
