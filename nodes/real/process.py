@@ -176,6 +176,7 @@ class Process:
         else:
             if world.coordination is not None:
                 world.coordination.start()
+            self.trace.flush()
             print(
                 json.dumps({"ready": True, "pid": os.getpid(), "address": world.network.address}), flush=True
             )

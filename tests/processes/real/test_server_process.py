@@ -1,0 +1,222 @@
+"""A metadata server as a process: strangers at its port, wrong files, signals; one line each, no traceback."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from nodes.config import ServerConfig, one_group
+from nodes.trace.events import Started, Stopped, Warned
+from nodes.trace.reader import TraceReader
+from nodes.wire import framing
+from nodes.wire.framing import Challenge, Frames, Hello, Welcome
+
+ROOT = Path(__file__).resolve().parents[3]
+TOKEN = b"0123456789abcdef" * 4
+LIMIT_S = 15.0
+
+
+class Server:
+    """One process with nobody to talk to."""
+
+    def __init__(self, directory: Path):
+        self.data = directory / "data"
+        self.file = directory / "mds1.json"
+        (directory / "token").write_bytes(TOKEN)
+        self.told: dict[str, Any] = {
+            "role": "server", "config": ServerConfig("mds1", "g1", one_group(0, "clover")), "data": str(self.data),
+            "listen": "127.0.0.1:0", "coordination": "127.0.0.1:1", "peers": {},
+            "token_file": str(directory / "token"), "control": str(directory / "c.sock"),
+        }  # fmt: skip
+        self.process: subprocess.Popen[str] | None = None
+        self.port = 0
+
+    def start(self, **changes: Any) -> subprocess.Popen[str]:
+        self.file.write_bytes(msgspec.json.encode({**self.told, **changes}))
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "nodes", "server", "--config", str(self.file)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
+        )  # fmt: skip
+        return self.process
+
+    def ready(self) -> None:
+        assert self.process is not None and self.process.stdout is not None
+        told = json.loads(self.process.stdout.readline())
+        self.port = int(told["address"].rpartition(":")[2])
+
+    def events(self) -> list[Any]:
+        return [stamped.event for stamped in TraceReader(self.data / "trace").read()]
+
+    def end(self) -> tuple[int, str]:
+        assert self.process is not None
+        _, errors = self.process.communicate(timeout=LIMIT_S)
+        return self.process.returncode, errors
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + LIMIT_S
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    server = Server(tmp_path)
+    yield server
+    if server.process is not None and server.process.poll() is None:
+        server.process.kill()
+        server.process.communicate()
+
+
+def connect(server: Server) -> socket.socket:
+    made = socket.create_connection(("127.0.0.1", server.port), timeout=LIMIT_S)
+    return made
+
+
+def closed(connection: socket.socket) -> bool:
+    """Whether the other side closes, whatever it says before."""
+    try:
+        while connection.recv(65536):
+            pass
+    except ConnectionResetError:
+        pass
+    return True
+
+
+def greeted(server: Server, **changes: Any) -> socket.socket:
+    """A connection after our hello."""
+    connection, frames = connect(server), Frames()
+    payloads: list[bytes] = []
+    while not payloads:
+        payloads = list(frames.feed(connection.recv(65536)))
+    challenge = framing.greeting(payloads[0], Challenge)
+    hello = Hello(
+        framing.MAGIC, framing.VERSION, "clover", "mds2", b"n" * 16,
+        framing.proof(TOKEN, challenge.nonce, "clover", "mds2"),
+    )  # fmt: skip
+    said = msgspec.structs.replace(hello, **changes)
+    connection.sendall(framing.frame(msgspec.msgpack.encode(said)))
+    return connection
+
+
+def test_strangers_are_shown_out_and_the_server_lives(server: Server) -> None:
+    server.start()
+    server.ready()
+    for octets in (
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\xff" * 100,
+        framing.frame(b"hello"),
+        (1 << 30).to_bytes(4, "little"),
+    ):
+        connection = connect(server)
+        connection.sendall(octets)
+        assert closed(connection)
+    for changes in ({"proof": b"x"}, {"cluster": "other"}, {"version": 9}):
+        assert closed(greeted(server, **changes))
+    until(lambda: any(type(event) is Warned for event in server.events()))
+    assert server.process is not None
+    server.process.send_signal(signal.SIGTERM)
+    code, errors = server.end()
+    assert code == 0 and "Traceback" not in errors
+
+
+def test_a_member_that_sends_rubbish_is_shown_out(server: Server) -> None:
+    server.start()
+    server.ready()
+    for payload in (b"\xc1", msgspec.msgpack.encode([["Explode"]]), b"\x91" * 5000):
+        connection, frames = greeted(server), Frames()
+        payloads: list[bytes] = []
+        while not payloads:
+            payloads = list(frames.feed(connection.recv(65536)))
+        assert framing.greeting(payloads[0], Welcome).name == "mds1"
+        connection.sendall(framing.frame(payload))
+        assert closed(connection)
+    connection = greeted(server)
+    connection.recv(65536)
+    connection.sendall(((16 << 20) + 1).to_bytes(4, "little"))
+    assert closed(connection)
+
+
+def test_a_silent_stranger_is_shown_out(server: Server) -> None:
+    server.start()
+    server.ready()
+    began = time.monotonic()
+    assert closed(connect(server))
+    assert time.monotonic() - began < LIMIT_S
+
+
+def test_sigterm_ends_it_and_a_kill_loses_no_event(server: Server) -> None:
+    server.start()
+    server.ready()
+    assert server.process is not None
+    server.process.kill()
+    assert server.end()[0] == -signal.SIGKILL
+    assert type(server.events()[0]) is Started
+    server.start()
+    server.ready()
+    server.process.send_signal(signal.SIGTERM)
+    began = time.monotonic()
+    assert server.end()[0] == 0
+    assert time.monotonic() - began < 4
+    assert [type(event) for event in server.events()].count(Started) == 2
+    assert type(server.events()[-1]) is Stopped
+
+
+def one_line(server: Server, words: str, code: int = 2) -> None:
+    found, errors = server.end()
+    assert found == code, errors
+    lines = [line for line in errors.splitlines() if line.strip()]
+    assert len(lines) == 1 and words in lines[0], errors
+
+
+def test_a_data_directory_has_one_holder(server: Server, tmp_path: Path) -> None:
+    server.start()
+    server.ready()
+    other = Server(tmp_path)
+    assert server.process is not None
+    holder = server.process.pid
+    other.start(control=str(tmp_path / "d.sock"))
+    one_line(other, f"held by process {holder}")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"role": "workload"}, "is of a workload, not of a server"),
+        ({"colour": "red"}, "colour"),
+        ({"listen": 7}, "listen"),
+        ({"config": {"name": "mds1"}}, "group"),
+        ({"token_file": "/nowhere/token"}, "No such file"),
+    ],
+)
+def test_wrong_files_get_one_line(server: Server, changes: dict[str, Any], words: str) -> None:
+    server.start(**changes)
+    one_line(server, words)
+
+
+def test_a_taken_port_gets_one_line(server: Server) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        server.start(listen=f"127.0.0.1:{taken.getsockname()[1]}")
+        one_line(server, "cannot listen")
+
+
+def test_a_corrupt_journal_stops_the_server_with_its_place(server: Server) -> None:
+    directory = server.data / "journal"
+    directory.mkdir(parents=True)
+    (directory / f"{1:020d}.seg").write_bytes(b"not a journal at all, but long enough")
+    server.start()
+    one_line(server, "begins with", code=70)
+    assert "JournalCorrupt" in [type(event).__name__ for event in server.events()]

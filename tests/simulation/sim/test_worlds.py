@@ -1,0 +1,301 @@
+"""What the simulated world promises: crashes, power losses, pauses, links, sessions, unknown outcomes."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import Any
+
+import pytest
+
+from nodes.config import MILLISECOND, SECOND, WorkloadConfig, one_group
+from nodes.sim.cluster import SimCluster
+from nodes.sim.disk import SimDisk, Store
+from nodes.sim.ensemble import Ensemble
+from nodes.sim.faults import FaultUnsupported
+from nodes.sim.links import Links
+from nodes.sim.loop import Loop, Machine
+from nodes.trace.events import Called, Event, Placed, SessionEnded
+from nodes.wire.messages import AskView, Request
+from nodes.world import ConnectionLoss, Create, NoNode
+
+
+def settled(seed: int = 1, workload: WorkloadConfig | None = None, **settings: Any) -> SimCluster:
+    cluster = SimCluster(one_group(**settings), seed, workload)
+    cluster.run_until(cluster.settled)
+    return cluster
+
+
+def active(cluster: SimCluster) -> str:
+    return next(name for name, letter in cluster.view().items() if letter == "A")
+
+
+# --- machines ----------------------------------------------------------------------------------------------------
+
+
+def spawn(loop: Loop, machine: Machine, procedure: Any) -> None:
+    machine.call(lambda: loop.create_task(procedure))
+
+
+def test_a_crash_runs_no_finally_and_nothing_after_it() -> None:
+    loop = Loop(random.Random(1))
+    machine, told = Machine(loop, "a"), []
+
+    async def procedure() -> None:
+        try:
+            await asyncio.sleep(0)
+            told.append("began")
+            await loop.create_future()
+        finally:
+            told.append("finally")
+
+    spawn(loop, machine, procedure())
+    loop.run(SECOND)
+    machine.die()
+    machine.call(lambda: told.append("later"))
+    loop.run(2 * SECOND)
+    assert told == ["began"]
+
+
+def test_within_a_machine_first_in_is_first_out_and_idle_comes_last() -> None:
+    loop = Loop(random.Random(1))
+    machine, told = Machine(loop, "a"), []
+    machine.call(lambda: (machine.idle.append(lambda: told.append("idle")), machine.call(told.append, 3)))
+    machine.call(told.append, 1)
+    machine.call(told.append, 2)
+    loop.run(SECOND)
+    assert told == [1, 2, 3, "idle"]
+
+
+def test_the_seed_chooses_among_machines() -> None:
+    def order(seed: int) -> list[str]:
+        loop, told = Loop(random.Random(seed)), []
+        for name in "abcdef":
+            Machine(loop, name).call(told.append, name)
+        loop.run(SECOND)
+        return told
+
+    assert order(1) == order(1)
+    assert len({tuple(order(seed)) for seed in range(20)}) > 10
+
+
+def test_a_paused_machine_stands_still_while_time_goes_on() -> None:
+    loop = Loop(random.Random(1))
+    machine, told = Machine(loop, "a"), []
+    machine.call_later(SECOND, lambda: told.append(loop.now_ns))
+    machine.pause()
+    loop.run(5 * SECOND)
+    assert told == []
+    machine.resume()
+    loop.run(6 * SECOND)
+    assert told == [5 * SECOND]
+
+
+# --- disks -------------------------------------------------------------------------------------------------------
+
+
+def test_a_power_loss_keeps_what_was_synced_and_perhaps_a_part_of_the_rest() -> None:
+    loop = Loop(random.Random(1))
+    sizes = set()
+    for seed in range(30):
+        store = Store(random.Random(seed))
+        machine = Machine(loop, "a")
+        disk = SimDisk(machine, store)
+
+        async def write(disk: SimDisk = disk) -> None:
+            file = disk.open_append("j/1")
+            file.append(b"synced")
+            await file.sync()
+            file.append(b"lost?")
+            disk.open_append("j/2").append(b"never synced")
+
+        spawn(loop, machine, write())
+        loop.run(loop.now_ns + SECOND)
+        store.lose_power()
+        octets = disk.read("j/1")
+        assert octets.startswith(b"synced") and b"syncedlost?".startswith(octets)
+        assert disk.names("j") == ["1"]
+        sizes.add(len(octets))
+    assert len(sizes) > 3
+
+
+def test_a_failing_disk_raises_and_a_slow_one_takes_its_time() -> None:
+    loop = Loop(random.Random(1))
+    store, machine, told = Store(random.Random(1)), Machine(loop, "a"), []
+    disk = SimDisk(machine, store)
+
+    async def write() -> None:
+        file = disk.open_append("x")
+        file.append(b"1")
+        store.slow_ns = SECOND
+        await file.sync()
+        told.append(loop.now_ns >= SECOND)
+        store.fails = True
+        with pytest.raises(OSError):
+            file.append(b"2")
+        with pytest.raises(OSError):
+            await file.sync()
+        told.append(True)
+
+    spawn(loop, machine, write())
+    loop.run(5 * SECOND)
+    assert told == [True, True]
+
+
+# --- links -------------------------------------------------------------------------------------------------------
+
+
+def pinged(cluster: SimCluster, sender: str, receiver: str, count: int = 20) -> int:
+    """How many of `count` messages arrive."""
+    arrived: list[str] = []
+    world = cluster.servers[sender].world
+    host = cluster.net.hosts[receiver]
+    assert world is not None
+    before = host.step
+    host.step = lambda peer, message: (
+        arrived.append(peer) if type(message) is AskView else before(peer, message)
+    )
+    for _ in range(count):
+        cluster.servers[sender].machine.call(world.network.send, receiver, AskView())  # type: ignore[union-attr]
+        cluster.run_for(20 * MILLISECOND)
+    host.step = before
+    return len(arrived)
+
+
+def test_a_cut_has_a_direction() -> None:
+    cluster = settled()
+    cluster.faults.cut("mds1", "mds2", "to")
+    assert pinged(cluster, "mds1", "mds2") == 0
+    assert pinged(cluster, "mds2", "mds1") == 20
+    cluster.faults.heal("mds1", "mds2")
+    assert pinged(cluster, "mds1", "mds2") == 20
+
+
+def test_loss_and_duplication_are_shares() -> None:
+    cluster = settled()
+    cluster.faults.lose("mds1", "mds2", share=0.5)
+    assert 10 < pinged(cluster, "mds1", "mds2", 60) < 50
+    cluster.faults.heal("mds1", "mds2")
+    cluster.faults.duplicate("mds1", "mds2", share=0.5)
+    assert 70 < pinged(cluster, "mds1", "mds2", 60) < 115
+
+
+def test_held_messages_go_on_or_are_lost() -> None:
+    cluster = settled()
+    client = cluster.start_client("ada")
+    from nodes.metadata.operations import Mkdir
+
+    held = cluster.hold(lambda sender, receiver, message: type(message) is Request)
+    task = client.spawn(Mkdir("/a"))
+    cluster.run_for(100 * MILLISECOND)
+    assert not task.done() and held.messages
+    held.release()
+    cluster.run_until(task.done)
+    assert task.result().error == ""
+
+
+# --- coordination ------------------------------------------------------------------------------------------------
+
+
+def test_a_silent_server_loses_its_session_after_the_time_out() -> None:
+    cluster = settled()
+    standby = next(name for name, letter in cluster.view().items() if letter == "S")
+    began = cluster.now_ns
+    cluster.faults.cut(standby, "coordination")
+    cluster.run_until(lambda: cluster.view()[standby] == "-")
+    assert 3 * SECOND < cluster.now_ns - began < 6 * SECOND
+    ended = [stamped.event for stamped in cluster.events if type(stamped.event) is SessionEnded]
+    assert ended[-1] == SessionEnded(standby, ended[-1].session, "expired")
+    cluster.faults.heal_all()
+    cluster.run_until(cluster.settled)
+
+
+def test_a_lost_connection_leaves_the_outcome_of_a_write_unknown() -> None:
+    outcomes: set[tuple[str, bool]] = set()
+    for seed in range(40):
+        loop, emitted = Loop(random.Random(seed)), []
+        links = Links(random.Random(seed))
+
+        def emit(event: Event, emitted: list[Event] = emitted) -> None:
+            emitted.append(event)
+
+        ensemble = Ensemble(loop, links, emit)
+        machine = Machine(loop, "mds1")
+        from nodes.sim.coordination import SimCoordination
+
+        coordination = SimCoordination(ensemble, machine, "mds1", SECOND)
+        told: list[str] = []
+
+        async def write(coordination: SimCoordination = coordination, told: list[str] = told) -> None:
+            try:
+                await coordination.multi([Create("/x")])
+                told.append("done")
+            except ConnectionLoss:
+                told.append("unknown")
+
+        loop.run(100 * MILLISECOND)
+        assert coordination.state == "connected"
+        spawn(loop, machine, write())
+        way = ("mds1", "coordination") if seed % 2 else ("coordination", "mds1")
+        links.of(*way).cut = True
+        loop.run(5 * SECOND)
+        outcomes.add((told[0], "/x" in ensemble.tree.nodes))
+    assert outcomes == {("unknown", False), ("unknown", True)}
+
+
+def test_errors_of_coordination_have_their_classes() -> None:
+    cluster = settled()
+    told: list[str] = []
+    server = cluster.servers["mds1"]
+    assert server.world is not None and server.machine is not None
+
+    async def ask() -> None:
+        try:
+            await server.world.coordination.get("/nothing")  # type: ignore[union-attr]
+        except NoNode:
+            told.append("no node")
+
+    spawn(cluster.loop, server.machine, ask())
+    cluster.run_for(SECOND)
+    assert told == ["no node"]
+
+
+# --- faults ------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_impossible_is_said() -> None:
+    cluster = settled()
+    for act in (
+        lambda: cluster.faults.crash("mds9"),
+        lambda: cluster.faults.restart("mds1"),
+        lambda: cluster.faults.resume("mds1"),
+        lambda: cluster.faults.cut("mds1", "mds9"),
+        lambda: cluster.faults.take_lock("g9"),
+        lambda: cluster.faults.corrupt("mds1", "spirit"),
+        lambda: cluster.faults.do("explode", ["mds1"]),
+        lambda: cluster.faults.do("_kill", ["mds1"]),
+    ):
+        with pytest.raises(FaultUnsupported) as caught:
+            act()
+        assert "\n" not in str(caught.value)
+
+
+def test_the_wall_clock_may_lie_and_nothing_breaks() -> None:
+    cluster = settled(workload=WorkloadConfig(clients=2, rate_per_s=20))
+    cluster.faults.skew_clock(active(cluster), -3_600_000)
+    cluster.run_for(3 * SECOND)
+    calls = [stamped.event for stamped in cluster.events if type(stamped.event) is Called]
+    assert calls and all(not call.error for call in calls)
+
+
+def test_every_expiry_of_one_moment_is_told_with_one_time() -> None:
+    cluster = settled()
+    standbys = [name for name, letter in cluster.view().items() if letter == "S"][:2]
+    for name in standbys:
+        cluster.faults.expire_session(name)
+    gone = [
+        s
+        for s in cluster.events
+        if type(s.event) is Placed and not s.event.state and s.event.server in standbys
+    ]
+    assert len({stamped.at_ns for stamped in gone}) == 1
