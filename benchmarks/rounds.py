@@ -1,0 +1,87 @@
+"""Rounds of random faults on real processes: no lost write, no broken check, no failed call."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import random
+import sys
+
+import uvloop
+
+from backend.errors import LabError
+from benchmarks.running import Bench, cluster, report
+from nodes.config import Timing, WorkloadConfig
+from nodes.trace.events import Called, Stamped
+
+ROUNDS = 20
+TIMING = Timing(heartbeat_ms=400, session_timeout_ms=1_000, ack_timeout_ms=300)
+MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1, "list": 1}
+WORKLOAD = WorkloadConfig(clients=8, rate_per_s=200, mix=MIX)
+FAULTS = ("crash", "crash", "pause", "pause", "island", "cut", "take_lock", "expire_session", "lose", "delay")
+ORDINARY = ("", "ENOENT", "EEXIST")
+SETTLE_S = 60.0
+
+
+async def fault(bench: Bench, rng: random.Random) -> None:
+    """One random fault, and the end of its cause after a random time."""
+    names = list(bench.fabric.home.servers())
+    verb, server = rng.choice(FAULTS), rng.choice(names)
+    other = rng.choice([name for name in [*names, "coordination"] if name != server])
+    lasting = rng.choice((0.3, 1.0, 2.5))
+    undo = {"crash": "restart", "pause": "resume", "take_lock": "", "expire_session": ""}.get(verb, "heal")
+    options: dict[str, float] = (
+        {"share": 0.2} if verb == "lose" else {"ms": rng.choice((20, 400))} if verb == "delay" else {}
+    )
+    targets = {"take_lock": ["g1"], "cut": [server, other], "lose": [server, other], "delay": [server, other]}
+    try:
+        struck = targets.get(verb, [server])
+        await bench.faults.do("cut" if verb == "island" else verb, struck, options)
+        await asyncio.sleep(lasting)
+        if undo:
+            await bench.faults.do(undo, struck, {})
+    except LabError:
+        pass
+
+
+async def mend(bench: Bench) -> None:
+    """Everything that a round broke."""
+    await bench.faults.do("heal_all", [], {})
+    for name in bench.fabric.home.servers():
+        state = bench.fabric.state_of(name)
+        if state != "running":
+            await bench.faults.do("resume" if state == "paused" else "restart", [name], {})
+
+
+async def measure(rounds: int, seed: int) -> tuple[int, int, int]:
+    """(clean rounds in a row, calls, failed calls)."""
+    calls = failed = 0
+
+    def on_event(stamped: Stamped) -> None:
+        nonlocal calls, failed
+        if type(stamped.event) is Called:
+            calls += 1
+            failed += stamped.event.error not in ORDINARY
+
+    async with cluster(on_event, TIMING, WORKLOAD) as bench:
+        for number in range(rounds):
+            rng = random.Random(f"{seed}/{number}")
+            await asyncio.gather(*(fault(bench, rng) for _ in range(2)))
+            await mend(bench)
+            await bench.until(bench.fabric.settled, SETTLE_S)
+            before = calls
+            await bench.until(lambda before=before: calls > before + 20)  # type: ignore[misc]
+            print(f"{number + 1}/{rounds}", end="\r", file=sys.stderr)
+            if failed or bench.broken():
+                print(bench.broken(), file=sys.stderr)
+                return number, calls, failed
+    return rounds, calls, failed
+
+
+def main() -> int:
+    """Prints one JSON object."""
+    gc.set_threshold(200_000, 50, 1000)
+    clean, calls, failed = uvloop.run(measure(ROUNDS, 1))
+    figures = {"process_rounds_clean": clean, "calls": calls, "failed_calls": failed}
+    config = {"rounds": ROUNDS, "session_timeout_ms": TIMING.session_timeout_ms}
+    return report("rounds", config, figures, {})
