@@ -60,7 +60,7 @@ def _planned(rng: random.Random, config: ClusterConfig, names: list[str], span_n
     server = rng.choice(names)
     verb = rng.choice(
         ("crash", "crash", "power_loss", "pause", "pause", "take_lock", "expire_session", "cut", "cut", "island",
-         "lose", "delay", "duplicate", "reorder", "slow_disk")
+         "lose", "deaf", "delay", "duplicate", "reorder", "slow_disk")
     )  # fmt: skip
     if verb == "take_lock":
         return Planned(at_ns, verb, [config.groups[0].name])
@@ -70,6 +70,8 @@ def _planned(rng: random.Random, config: ClusterConfig, names: list[str], span_n
         return Planned(at_ns, verb, [server], {"ms": rng.choice((20, 200, 700))}, for_ns)
     if verb == "island":
         return Planned(at_ns, "cut", [server], {}, for_ns)
+    if verb == "deaf":
+        return Planned(at_ns, "lose", [server], {"share": rng.choice((0.5, 1.0))}, for_ns)
     if verb in LINK_VERBS:
         other = rng.choice([name for name in [*names, COORDINATION] if name != server])
         options: dict[str, Any] = {"direction": rng.choice(("both", "to", "from"))}
@@ -100,13 +102,20 @@ class Explorer:
             self._break(cluster, plan)
             self._mend(cluster)
             cluster.run_until(cluster.settled, SETTLE_NS)
-            cluster.run_for(2 * SECOND)
+            self._go_on(cluster)
         except Stuck as stuck:
             trouble = f"{stuck}: the view is {' '.join(cluster.view().values())}"
         lamps.finish()
         counts = cluster.workload.counts() if cluster.workload else {}
         failed = counts.get("ETIMEDOUT", 0) + counts.get("ESTALE", 0)
         return Outcome(seed, plan, lamps.failures, failed, sum(counts.values()), trouble), cluster
+
+    def _go_on(self, cluster: SimCluster) -> None:
+        """Work goes on after everything is mended. Raises Stuck."""
+        assert cluster.workload is not None
+        goal = sum(cluster.workload.counts().values()) + self.workload.clients * 3
+        counts = cluster.workload.counts
+        cluster.run_until(lambda: sum(counts().values()) >= goal, SETTLE_NS)
 
     def _break(self, cluster: SimCluster, plan: list[Planned]) -> None:
         steps = [(planned.at_ns, 0, planned) for planned in plan]

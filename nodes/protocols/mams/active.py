@@ -12,7 +12,7 @@ from nodes.protocols.mams.messages import Mismatch, Prepared, Promise, Register,
 from nodes.protocols.mams.renewing import RenewingSessions
 from nodes.protocols.mams.replica import Replica
 from nodes.protocols.mams.upgrade import Upgrade
-from nodes.protocols.mams.view import LostLock
+from nodes.protocols.mams.view import STANDBY, LostLock
 from nodes.protocols.mams.writer import JournalWriter
 from nodes.scope import Tenure
 from nodes.trace.events import LeaseLost, RoleChanged, Serving, StoppedServing
@@ -37,6 +37,7 @@ class Active:
         self.renewing: RenewingSessions | None = None
         self.answering = Answering(replica, self.lease, self._lease_lost)
         self.serving = False
+        self._asked_back: list[str] = []
         self.sits_out = False
         """Too few answered: this server leaves the next round to the others (safety rule 17)."""
 
@@ -109,7 +110,7 @@ class Active:
             writer is None
             or peer in writer.participants
             or peer not in writer.configurations[-1].members
-            or self.serving
+            or (self.serving and peer not in self._asked_back)
         ):
             return
         common = self._replica.log.agrees_up_to(promise.tails)
@@ -239,6 +240,7 @@ class Active:
         while True:
             try:
                 await self._try_shrink()
+                await self._ask_back()
                 await self.renewing.renew_one()
                 stable = not self.keeper.missing() and not self.renewing.juniors
                 if stable and not was_stable:
@@ -252,6 +254,14 @@ class Active:
         assert self.keeper is not None
         if self.keeper.missing():
             await self.keeper.shrink()
+
+    async def _ask_back(self) -> None:
+        """A member that fell silent, but is still a standby of the view, is sent journals again once it answers."""
+        assert self.keeper is not None and self.upgrade.recovery is not None
+        missing = self.keeper.missing()
+        places = await self._replica.view.places() if missing else {}
+        self._asked_back = [m for m in missing if m in places and places[m].state == STANDBY]
+        self.upgrade.recovery.ask(self._asked_back)
 
     async def _ticks(self) -> None:
         timeout_ns = self._replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
