@@ -25,13 +25,13 @@ FLUSH_LOOK_NS = 10 * MILLISECOND
 class Active:
     """The tenure of one holder of the lock: upgrade, service, end."""
 
-    def __init__(self, replica: Replica, tenure: Tenure, ended: Callable[[], None]):
+    def __init__(self, replica: Replica, tenure: Tenure, ended: Callable[[], None], trusts_own_journal: bool):
         self._replica = replica
         self._tenure = tenure
         self._ended = ended
         holes = replica.config.cluster.holes
         self.lease = Lease(replica.world, holes.no_fencing)
-        self.upgrade = Upgrade(replica)
+        self.upgrade = Upgrade(replica, trusts_own_journal)
         self.writer: JournalWriter | None = None
         self.keeper: ConfigurationKeeper | None = None
         self.renewing: RenewingSessions | None = None

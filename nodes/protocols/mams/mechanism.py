@@ -14,7 +14,7 @@ from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.protocols.mams import messages as m
 from nodes.protocols.mams.active import Active
 from nodes.protocols.mams.election import Election
-from nodes.protocols.mams.log import decode_group, named_fields
+from nodes.protocols.mams.log import NOTHING, decode_group, named_fields
 from nodes.protocols.mams.reading import read_from_pool
 from nodes.protocols.mams.replica import Replica, open_replica
 from nodes.protocols.mams.view import ACTIVE, JUNIOR, Place, Watch
@@ -41,6 +41,8 @@ class Mams:
         self._watches = [Watch(self._look.set) for _ in range(3)]
         timing = config.cluster.timing
         self._election = Election(world, self._replica.view, timing.draw_wait_ms * MILLISECOND)
+        self._by_number_alone = config.cluster.holes.election_ignores_sn
+        """The paper's draw: the winner's journal counts as the whole truth."""
         self._session: Scope | None = None
         self._active: Active | None = None
         self._role = ""
@@ -263,7 +265,7 @@ class Mams:
         if self._known_epoch == 0:
             await self._await_members()
         replica.step("election", "draw", "CFS §4.2.1, Alg. 2", "nobody holds the lock", self._known_epoch)
-        if not await self._election.run(replica.log.last):
+        if not await self._election.run(NOTHING if self._by_number_alone else replica.log.last):
             await self._wait_for_change(replica.config.cluster.timing.draw_wait_ms * MILLISECOND)
             return
         replica.step(
@@ -294,7 +296,7 @@ class Mams:
             ended.set()
 
         tenure = Tenure("active", self._known_epoch + 1, self._session)
-        active = self._active = Active(self._replica, tenure, over)
+        active = self._active = Active(self._replica, tenure, over, self._by_number_alone)
         self._role = ""
         tenure.spawn(active.run(), "upgrade and service")
         watcher = tenure.child("lock watch")

@@ -18,8 +18,9 @@ TRY_AGAIN_NS = 10 * MILLISECOND
 class Upgrade:
     """One attempt of one server in one epoch. Each step is an event with the paper's number; 0 and 2b are ours."""
 
-    def __init__(self, replica: Replica):
+    def __init__(self, replica: Replica, trusts_own_journal: bool):
         self._replica = replica
+        self._standby_trusts_own = trusts_own_journal
         self.epoch = 0
         self.old_active = ""
         self.by_juniors = False
@@ -107,8 +108,9 @@ class Upgrade:
 
     def _trusts_own_journal(self) -> bool:
         """The papers' holes: the elected takes its own journal for the whole truth."""
-        holes = self._replica.config.cluster.holes
-        return holes.junior_election_eager if self.by_juniors else holes.election_ignores_sn
+        if self.by_juniors:
+            return self._replica.config.cluster.holes.junior_election_eager
+        return self._standby_trusts_own
 
     def holds_intake(self) -> None:
         self._step("3", "requests are accepted and held")

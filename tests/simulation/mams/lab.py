@@ -1,0 +1,96 @@
+"""A simulated cluster with its lamps, for directed schedules."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from nodes.config import MILLISECOND, SECOND, ClusterConfig, Holes, one_group
+from nodes.invariants import registry
+from nodes.protocols.mams.messages import Prepare
+from nodes.sim.cluster import SimCluster
+from nodes.sim.loop import Stuck
+from nodes.sim.network import Held
+from nodes.trace.events import Serving, Stamped
+
+SETTLE_NS = 120 * SECOND
+
+
+class Lab:
+    """`holes` are open; everything else is the default variant."""
+
+    def __init__(self, seed: int, *holes: str, standbys: int = 3, **settings: Any):
+        config: ClusterConfig = one_group(standbys, holes=Holes(**dict.fromkeys(holes, True)), **settings)
+        self.cluster = SimCluster(config, seed)
+        self.lamps = registry.start(config)
+        self.cluster.on_event(self.lamps.on_event)
+        self.tasks: list[asyncio.Task[Any]] = []
+        self.ada = self.cluster.start_client("ada")
+        self.eve = self.cluster.start_client("eve")
+        self.cluster.run_until(self.cluster.settled, SETTLE_NS)
+        self.faults = self.cluster.faults
+
+    @property
+    def active(self) -> str:
+        return next(name for name, letter in self.cluster.view().items() if letter == "A")
+
+    @property
+    def standbys(self) -> list[str]:
+        return [name for name, letter in self.cluster.view().items() if letter == "S"]
+
+    def begin(self, client: Any, operation: Any) -> asyncio.Task[Any]:
+        """A call that goes on while the cluster runs."""
+        task = client.spawn(operation)
+        self.tasks.append(task)
+        return task  # type: ignore[no-any-return]
+
+    def run_ms(self, duration: int) -> None:
+        self.cluster.run_for(duration * MILLISECOND)
+
+    def serving(self) -> list[Stamped]:
+        return [stamped for stamped in self.cluster.events if type(stamped.event) is Serving]
+
+    def await_next_active(self) -> None:
+        """Until somebody serves in a later epoch than now."""
+        before = len(self.serving())
+        self.cluster.run_until(lambda: len(self.serving()) > before, SETTLE_NS)
+
+    def hold_journals(self, *receivers: str) -> Held:
+        """Keeps journal groups back on their way to these."""
+        return self.cluster.hold(
+            lambda sender, receiver, message: type(message) is Prepare and receiver in receivers
+        )
+
+    def mend(self) -> None:
+        """No fault is in force and everybody runs."""
+        for held in list(self.cluster.net.holds):
+            held.drop()
+        for name, server in self.cluster.servers.items():
+            server.store.slow_ns, server.store.fails = 0, False
+            if server.group:
+                self.cluster.coordination_of(name).release_watches()
+            if server.process == "paused":
+                self.faults.resume(name)
+            elif server.process == "stopped":
+                self.faults.restart(name)
+        self.faults.heal_all()
+
+    def finish(self) -> None:
+        """Mended, settled, every call returned, every check judged. Raises Stuck."""
+        self.mend()
+        self.run_ms(1_000)
+        self.cluster.run_until(self.cluster.settled, SETTLE_NS)
+        self.cluster.run_until(lambda: all(task.done() for task in self.tasks), SETTLE_NS)
+        self.run_ms(2_000)
+        self.lamps.finish()
+
+    def broken(self) -> dict[str, str]:
+        """The lamps that are red."""
+        return {each.invariant: each.explanation for each in reversed(self.lamps.failures)}
+
+    def finish_somehow(self) -> None:
+        """With a hole open a cluster may well not settle."""
+        try:
+            self.finish()
+        except (Stuck, AssertionError):
+            self.lamps.finish()
