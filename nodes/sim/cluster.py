@@ -154,6 +154,7 @@ class SimCluster:
             coordination,
             SimTrace(machine, numbers, self.emit),
             server.skew_ns,
+            lambda error: self._on_error(server, error),
         )
         machine.call(self._begin, server, world, network.address)
         if not server.group:
@@ -164,10 +165,19 @@ class SimCluster:
         try:
             server.starter(world)
         except (Damaged, OSError) as error:
-            world.trace.emit(Stopped(str(error)))
-            assert server.machine is not None
+            self._on_error(server, error)
+
+    def _on_error(self, server: Server, error: BaseException) -> None:
+        """A disk that fails ends the process, as it does a real one; anything else is a bug and ends the run."""
+        world, machine = server.world, server.machine
+        assert world is not None and machine is not None
+        if not isinstance(error, Damaged | OSError):
+            self.loop.errors.append(error)
+            return
+        world.trace.emit(Stopped(f"{type(error).__name__}: {error}"))
+        if world.coordination is not None:
             world.coordination.stopped()
-            server.machine.die()
+        machine.die()
 
     # --- events ----------------------------------------------------------------------------------------------------
 

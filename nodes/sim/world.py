@@ -55,6 +55,7 @@ class SimWorld:
         coordination: Any,
         trace: SimTrace,
         skew_ns: int,
+        on_error: Callable[[BaseException], None],
     ):
         self.name = machine.name
         self.clock = SimClock(machine, skew_ns)
@@ -63,7 +64,7 @@ class SimWorld:
         self.disk = disk
         self.coordination = coordination
         self.trace = trace
-        self.scope = Scope(machine.name, on_error=machine.loop.errors.append)
+        self.scope = Scope(machine.name, on_error=on_error)
         self._machine = machine
 
     def when_idle(self, step: Callable[[], None]) -> None:

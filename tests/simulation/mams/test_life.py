@@ -1,0 +1,166 @@
+"""Renewing, growth, disks that fail, groups that are too small; and random faults."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from nodes.config import SECOND, WorkloadConfig, one_group
+from nodes.metadata.operations import Mkdir, Stat
+from nodes.sim.cluster import SimCluster
+from nodes.sim.explore import Explorer, random_plan
+from nodes.trace.events import Configured, JournalCorrupt, Renewing, Stopped
+from tests.simulation.mams.lab import Lab
+
+MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1, "list": 1}
+
+
+def phases(cluster: SimCluster, server: str) -> list[str]:
+    return [s.event.phase for s in cluster.events if s.server == server and type(s.event) is Renewing]
+
+
+def busy(seconds: int, image_gap: int) -> tuple[SimCluster, str]:
+    """A cluster at work, one standby of which was away for so long and is back in step."""
+    cluster = SimCluster(
+        one_group(image_gap=image_gap), 5, WorkloadConfig(clients=8, rate_per_s=300, mix=MIX)
+    )
+    cluster.run_until(cluster.settled)
+    standby = next(name for name, letter in cluster.view().items() if letter == "S")
+    cluster.faults.crash(standby)
+    cluster.run_for(seconds * SECOND)
+    cluster.faults.restart(standby)
+    cluster.run_until(lambda: cluster.view()[standby] == "S", 60 * SECOND)
+    return cluster, standby
+
+
+def test_a_junior_far_behind_reads_the_journal() -> None:
+    cluster, standby = busy(8, image_gap=100_000)
+    assert "journal" in phases(cluster, standby) and "image" not in phases(cluster, standby)
+    assert phases(cluster, standby)[-1] == "done"
+
+
+def test_a_junior_very_far_behind_reads_the_image_first() -> None:
+    cluster, standby = busy(8, image_gap=600)
+    assert phases(cluster, standby)[0] == "image"
+    cluster.faults.crash(standby)
+    cluster.faults.restart(standby)
+    cluster.run_until(lambda: cluster.view()[standby] == "J", 60 * SECOND)
+    cluster.run_until(cluster.settled, 60 * SECOND)
+
+
+def test_a_server_added_at_run_time_counts_in_n() -> None:
+    lab = Lab(1)
+    lab.ada.call(Mkdir("/a"))
+    lab.faults.add_server("g1")
+    lab.cluster.run_until(lambda: lab.cluster.view().get("mds5") == "S", 60 * SECOND)
+    configured = [s.event for s in lab.cluster.events if type(s.event) is Configured][-1]
+    assert sorted(configured.members) == ["mds1", "mds2", "mds3", "mds4", "mds5"]
+    lab.faults.crash(lab.active)
+    lab.await_next_active()
+    lab.eve.call(Stat("/a"))
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_a_corrupt_journal_is_refused_and_the_others_serve() -> None:
+    lab = Lab(2)
+    for number in range(20):
+        lab.ada.call(Mkdir(f"/d{number}"))
+    victim = lab.standbys[0]
+    lab.faults.crash(victim)
+    lab.faults.corrupt(victim, "journal")
+    lab.faults.restart(victim)
+    lab.run_ms(1_000)
+    told = [s.event for s in lab.cluster.events if s.server == victim and type(s.event) is JournalCorrupt]
+    assert told and told[0].file.startswith("journal/")
+    assert lab.cluster.servers[victim].process == "stopped"
+    lab.ada.call(Mkdir("/more"))
+
+
+def test_a_torn_tail_is_cut_and_repaired_from_the_others() -> None:
+    lab = Lab(2)
+    for number in range(5):
+        lab.ada.call(Mkdir(f"/d{number}"))
+    victim = lab.standbys[0]
+    lab.faults.crash(victim)
+    lab.faults.corrupt(victim, "journal_tail")
+    lab.faults.restart(victim)
+    lab.run_ms(1_000)
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_a_failing_disk_ends_the_active_and_another_takes_over() -> None:
+    lab = Lab(3)
+    lab.ada.call(Mkdir("/a"))
+    old = lab.active
+    lab.faults.fail_disk(old)
+    task = lab.begin(lab.ada, Mkdir("/b"))
+    lab.await_next_active()
+    stopped = [s.event for s in lab.cluster.events if s.server == old and type(s.event) is Stopped]
+    assert stopped and "error" in stopped[0].reason.lower()
+    lab.finish()
+    assert task.result().error == "" and lab.broken() == {}
+
+
+def test_below_its_smallest_size_a_group_acknowledges_nothing() -> None:
+    lab = Lab(4, min_in_step=3)
+    lab.ada.call(Mkdir("/a"))
+    lab.eve.call(Stat("/a"))
+    for name in lab.standbys[:2]:
+        lab.faults.crash(name)
+    lab.run_ms(12_000)
+    task = lab.begin(lab.ada, Mkdir("/b"))
+    lab.run_ms(5_000)
+    assert not task.done()
+    lab.finish()
+    assert task.result().error == "" and lab.broken() == {}
+
+
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_random_faults_break_nothing(first: int) -> None:
+    explorer = Explorer(one_group(), WorkloadConfig(clients=4, rate_per_s=10, mix=MIX))
+    for outcome in explorer.seeds(range(first, first + 20), faults=5):
+        assert outcome.clean, outcome
+
+
+def test_a_failing_seed_is_shortened_to_what_it_needs() -> None:
+    from nodes.config import Holes
+    from nodes.sim.explore import shortest
+
+    explorer = Explorer(
+        one_group(holes=Holes(short_duplicate_memory=True)), WorkloadConfig(rate_per_s=40, mix=MIX)
+    )
+    for seed in range(40):
+        plan = random_plan(seed, explorer.config, explorer.span_ns, 4)
+        if not explorer.run(seed, plan)[0].clean:
+            short = shortest(explorer, seed, plan)
+            assert 0 < len(short) <= len(plan)
+            assert not explorer.run(seed, short)[0].clean
+            return
+    pytest.fail("no seed fails with the hole open")
+
+
+LOG = """
+import hashlib
+from nodes.config import *
+from nodes.sim.explore import *
+e = Explorer(one_group(), WorkloadConfig(clients=4, rate_per_s=20))
+for seed in range(6):
+    _, cluster = e.run(seed, random_plan(seed, e.config, e.span_ns, 6))
+    print(hashlib.sha256(cluster.event_log_bytes()).hexdigest(), len(cluster.events))
+"""
+
+
+def test_the_same_seed_gives_the_same_bytes_in_any_process() -> None:
+    logs = {
+        subprocess.run(
+            [sys.executable, "-c", LOG],
+            env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True,
+        ).stdout
+        for seed in ("0", "1", "12345")
+    }  # fmt: skip
+    assert len(logs) == 1 and "0\n" not in logs
