@@ -14,6 +14,7 @@ export function draw(
   palette: Palette,
 ): void {
   context.lineJoin = "round";
+  drawShade(context, geometry, rem, palette);
   drawAxis(context, geometry, start_ns, rem, palette);
   drawRate(context, geometry, rem, palette);
   drawLatency(context, geometry, rem, palette);
@@ -129,6 +130,27 @@ function drawLatency(
   context.setLineDash([]);
 }
 
+/** Behind everything: while a fault is in force; faults that stand at the same time are one shade. */
+function drawShade(
+  context: CanvasRenderingContext2D,
+  { plot, faults }: Geometry,
+  rem: number,
+  palette: Palette,
+): void {
+  let shaded = 0;
+  context.fillStyle = palette("broken-wash");
+  context.globalAlpha = 0.6;
+  for (const { x, until } of faults) {
+    const from = Math.max(x, shaded);
+    const end = Math.min(until ?? plot.x + plot.width, plot.x + plot.width);
+    if (end > from) {
+      context.fillRect(from, 3.6 * rem, Math.max(2, end - from), plot.height - 3.6 * rem);
+      shaded = end;
+    }
+  }
+  context.globalAlpha = 1;
+}
+
 function drawFaults(
   context: CanvasRenderingContext2D,
   geometry: Geometry,
@@ -137,19 +159,8 @@ function drawFaults(
 ): void {
   const { plot, faults } = geometry;
   context.textBaseline = "middle";
-  /** Faults that stand at the same time are one shade. */
-  let shaded = 0;
-  for (const { x, until, text, row } of faults) {
+  for (const { x, text, row } of faults) {
     const y = (0.6 + 1.2 * row) * rem;
-    const end = Math.min(until ?? plot.x + plot.width, plot.x + plot.width);
-    const from = Math.max(x, shaded);
-    if (end > from) {
-      context.fillStyle = palette("broken-wash");
-      context.globalAlpha = 0.45;
-      context.fillRect(from, 3.6 * rem, Math.max(2, end - from), plot.height - 3.6 * rem);
-      context.globalAlpha = 1;
-      shaded = end;
-    }
     context.strokeStyle = palette("broken");
     context.lineWidth = 1;
     context.beginPath();
