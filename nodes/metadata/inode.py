@@ -35,8 +35,7 @@ class Inode(msgspec.Struct, gc=False):
                 self.mode,
                 self.mtime_ns,
                 self.atime_ns,
-                text_key(self.owner),
-                text_key(self.group),
+                text_key(self.owner) if self.owner == self.group else text_key(f"{self.owner}\0{self.group}"),
                 self.replication,
                 self.length,
             )

@@ -32,10 +32,11 @@ class Link:
         self.lose = self.duplicate = self.reorder = 0.0
 
     def arrival_ns(self, now_ns: int, rng: random.Random) -> int:
-        latency = 40 + int(rng.random() * 120)
-        if rng.random() < TAIL:
-            latency += int(rng.random() * 3_000)
-        at_ns = now_ns + latency * MICROSECOND + self.delay_ns
+        share = rng.random()
+        latency_ns = 40_000 + int(share * 120_000)
+        if share > 1 - TAIL:
+            latency_ns += int(rng.random() * 3_000_000)
+        at_ns = now_ns + latency_ns + self.delay_ns
         if self.reorder and rng.random() < self.reorder:
             return at_ns + int(rng.random() * 5_000) * MICROSECOND
         if at_ns <= self.last_ns:
