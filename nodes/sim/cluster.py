@@ -111,14 +111,15 @@ class SimCluster:
         config = ServerConfig(name, group, self.config)
         self._start_new(name, group, lambda world: start_server(world, config))
 
-    def add_workload(self, workload: WorkloadConfig) -> None:
+    def add_workload(self, workload: WorkloadConfig, name: str = CLIENT) -> None:
         """A client that works from now on."""
-        config = ClientConfig(CLIENT, self.config, workload)
+        config = ClientConfig(name, self.config, workload)
 
         def start(world: SimWorld) -> None:
-            self.workload = start_workload(world, config)
+            started = start_workload(world, config)
+            self.workload = self.workload or started
 
-        self._start_new(CLIENT, "", start)
+        self._start_new(name, "", start)
 
     def start_client(self, name: str) -> SimClient:
         """A client without a workload."""

@@ -17,6 +17,7 @@ from nodes.sim.loop import Stuck
 from nodes.trace.events import CheckFailed
 
 SETTLE_NS = 120 * SECOND
+READER = "client2"
 LINK_VERBS = ("cut", "delay", "lose", "duplicate", "reorder")
 
 
@@ -25,6 +26,7 @@ class Planned(msgspec.Struct, frozen=True):
 
     at_ns: int
     verb: str
+    """Of the fabric, or `exile`: cut off from everybody but the reader."""
     targets: list[str]
     options: dict[str, Any] = {}
     for_ns: int = 0
@@ -60,7 +62,7 @@ def _planned(rng: random.Random, config: ClusterConfig, names: list[str], span_n
     server = rng.choice(names)
     verb = rng.choice(
         ("crash", "crash", "power_loss", "pause", "pause", "take_lock", "expire_session", "cut", "cut", "island",
-         "lose", "deaf", "delay", "duplicate", "reorder", "slow_disk")
+         "exile", "lose", "deaf", "delay", "duplicate", "reorder", "slow_disk")
     )  # fmt: skip
     if verb == "take_lock":
         return Planned(at_ns, verb, [config.groups[0].name])
@@ -70,6 +72,8 @@ def _planned(rng: random.Random, config: ClusterConfig, names: list[str], span_n
         return Planned(at_ns, verb, [server], {"ms": rng.choice((20, 200, 700))}, for_ns)
     if verb == "island":
         return Planned(at_ns, "cut", [server], {}, for_ns)
+    if verb == "exile":
+        return Planned(at_ns, verb, [server], {}, for_ns)
     if verb == "deaf":
         return Planned(at_ns, "lose", [server], {"share": rng.choice((0.5, 1.0))}, for_ns)
     if verb in LINK_VERBS:
@@ -86,8 +90,16 @@ def _planned(rng: random.Random, config: ClusterConfig, names: list[str], span_n
 class Explorer:
     """Runs plans on fresh clusters."""
 
-    def __init__(self, config: ClusterConfig, workload: WorkloadConfig, span_ns: int = 20 * SECOND):
+    def __init__(
+        self,
+        config: ClusterConfig,
+        workload: WorkloadConfig,
+        span_ns: int = 20 * SECOND,
+        reader: WorkloadConfig | None = None,
+    ):
         self.config = config
+        self.reader = reader
+        """What a second session does meanwhile."""
         self.workload = workload
         self.span_ns = span_ns
 
@@ -96,6 +108,8 @@ class Explorer:
         cluster = SimCluster(self.config, seed, self.workload)
         lamps = registry.start(self.config)
         cluster.on_event(lamps.on_event)
+        if self.reader is not None:
+            cluster.add_workload(self.reader, READER)
         trouble = ""
         try:
             cluster.run_until(cluster.settled, SETTLE_NS)
@@ -127,7 +141,7 @@ class Explorer:
                 if over:
                     undo(cluster, planned)
                 else:
-                    cluster.faults.do(planned.verb, planned.targets, planned.options)
+                    begin(cluster, planned)
             except FaultUnsupported:
                 continue
 
@@ -146,6 +160,17 @@ class Explorer:
             yield self.run(seed, random_plan(seed, self.config, self.span_ns, faults))[0]
 
 
+def begin(cluster: SimCluster, planned: Planned) -> None:
+    """Raises FaultUnsupported."""
+    if planned.verb != "exile":
+        cluster.faults.do(planned.verb, planned.targets, planned.options)
+        return
+    [server] = planned.targets
+    for other in [*cluster.servers, COORDINATION]:
+        if other not in (server, READER):
+            cluster.faults.cut(server, other)
+
+
 def undo(cluster: SimCluster, planned: Planned) -> None:
     """Takes the cause of a fault away. Raises FaultUnsupported when something else did."""
     target = planned.targets[0]
@@ -155,7 +180,7 @@ def undo(cluster: SimCluster, planned: Planned) -> None:
         cluster.faults.resume(target)
     elif planned.verb == "slow_disk":
         cluster.faults.slow_disk(target, ms=0)
-    elif planned.verb in LINK_VERBS:
+    elif planned.verb in (*LINK_VERBS, "exile"):
         cluster.faults.heal(*planned.targets)
 
 

@@ -78,6 +78,8 @@ def test_a_corrupt_journal_is_refused_and_the_others_serve() -> None:
     assert told and told[0].file.startswith("journal/")
     assert lab.cluster.servers[victim].process == "stopped"
     lab.ada.call(Mkdir("/more"))
+    lab.lamps.finish()
+    assert lab.broken() == {}
 
 
 def test_a_torn_tail_is_cut_and_repaired_from_the_others() -> None:
@@ -163,4 +165,5 @@ def test_the_same_seed_gives_the_same_bytes_in_any_process() -> None:
         ).stdout
         for seed in ("0", "1", "12345")
     }  # fmt: skip
-    assert len(logs) == 1 and "0\n" not in logs
+    [log] = logs
+    assert all(int(line.split()[1]) > 500 for line in log.splitlines())
