@@ -160,7 +160,7 @@ function describe(shown: ReturnType<typeof useJournals>["shown"], { server, sn }
   const row = shown?.data.servers.find(({ name }) => name === server);
   const run = row?.cells.find(([first, last]) => first <= sn && sn <= last);
   if (run === undefined) return `${server}, sn ${sn}: nothing`;
-  return `${server}, sn ${sn}, epoch ${run[2]}: ${WORD[run[3]]}`;
+  return `${server}, sn ${sn}${run[2] > 0 ? `, epoch ${run[2]}` : ""}: ${WORD[run[3]]}`;
 }
 
 function summary(shown: ReturnType<typeof useJournals>["shown"]): string {

@@ -39,7 +39,7 @@ export function RecordPanel({ server, sn }: { server: string; sn: number }) {
         </b>
         {group !== null && (
           <span>
-            group {group.groupid} of epoch {group.epoch}, {group.records.length}{" "}
+            as on its disk now: group {group.groupid} of epoch {group.epoch}, {group.records.length}{" "}
             {group.records.length === 1 ? "record" : "records"}
           </span>
         )}

@@ -96,7 +96,7 @@ export function layout(data: Journals, from_sn: number, to_sn: number, width: nu
   };
 }
 
-/** The epoch of each stretch: that of the groups that most servers agree to have committed or applied. */
+/** The epoch of each stretch, as the longest journal has it. */
 function epochBands(rows: Cells[]): Geometry["epochs"] {
   const longest = rows.reduce<Cells | null>((best, row) => {
     const reach = (cells: Cells): number =>
@@ -105,7 +105,7 @@ function epochBands(rows: Cells[]): Geometry["epochs"] {
   }, null);
   const bands: Geometry["epochs"] = [];
   for (const run of longest?.runs ?? []) {
-    if (run.state === "x") continue;
+    if (run.state === "x" || run.epoch === 0) continue;
     const last = bands.at(-1);
     if (last !== undefined && last.epoch === run.epoch) last.width = run.x + run.width - last.x;
     else bands.push({ x: run.x, width: run.width, epoch: run.epoch });

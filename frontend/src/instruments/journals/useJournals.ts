@@ -20,6 +20,8 @@ export function useJournals(columns: number, from: number | null): { shown: Show
   const live = useLab(isLive);
   const connected = useLab((state) => state.connection.state === "live");
   const at_ns = useLab((state) => (state.moment === null ? undefined : Math.round(state.moment.at_ns)));
+  /** Of a moment: its picture comes after the moment is set. */
+  const seq = useLab((state) => state.moment?.picture.seq ?? -1);
   const [shown, setShown] = useState<Shown | null>(null);
   const [failed, setFailed] = useState("");
   const asked = useRef("");
@@ -27,10 +29,12 @@ export function useJournals(columns: number, from: number | null): { shown: Show
   useEffect(() => {
     if (run === null || columns === 0 || !connected) return;
     const stop = new AbortController();
+    void seq;
     const ask = async (): Promise<void> => {
       const servers = Object.values(shownPicture(useLab.getState()).servers);
       const newest = Math.max(columns, ...servers.map(({ sn }) => sn));
-      const from_sn = Math.max(1, from ?? newest - columns + 1);
+      const last_from = Math.max(1, newest - columns + 1);
+      const from_sn = Math.min(Math.max(1, from ?? last_from), last_from);
       const to_sn = from_sn + columns - 1;
       const key = [
         run,
@@ -54,7 +58,7 @@ export function useJournals(columns: number, from: number | null): { shown: Show
       stop.abort();
       clearInterval(timer);
     };
-  }, [run, live, connected, columns, from, at_ns]);
+  }, [run, live, connected, columns, from, at_ns, seq]);
 
   return { shown, failed };
 }

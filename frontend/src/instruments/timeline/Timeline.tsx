@@ -99,7 +99,7 @@ export function Timeline() {
         aria-valuemin={0}
         aria-valuemax={data === null ? 0 : Math.round((data.to_ns - start_ns) / NS_PER_S)}
         aria-valuenow={Math.round(((cursor_ns ?? data?.to_ns ?? start_ns) - start_ns) / NS_PER_S)}
-        aria-valuetext={`${sinceStart(cursor_ns ?? data?.to_ns ?? start_ns, start_ns)}; ${total} calls answered, ${lost} failed in view`}
+        aria-valuetext={`${sinceStart(cursor_ns ?? data?.to_ns ?? start_ns, start_ns)}; ${total} calls answered, ${lost} failed in view; ${spoken(data)}`}
         onKeyDown={onKey}
         {...scrub}
       />
@@ -131,4 +131,14 @@ function useScrub(at: (x: number) => number | null) {
       if (event.currentTarget.hasPointerCapture(event.pointerId)) move(event, true);
     },
   };
+}
+
+/** Places and faults in words, for those who do not see the drawing. */
+function spoken(data: ReturnType<typeof useTimeline>["data"]): string {
+  if (data === null) return "nothing yet";
+  const places = data.bands.map(
+    ({ server, spans }) => `${server} ${spans.map(({ letter }) => letter).join(" ")}`,
+  );
+  const faults = data.faults.map(({ verb, targets }) => `${verb} ${targets.join(" ")}`);
+  return `places ${places.join(", ")}; faults ${faults.join(", ") || "none"}`;
 }

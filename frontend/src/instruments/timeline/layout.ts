@@ -58,7 +58,21 @@ export function runsOf(
   return run.length > 0 ? [...runs, run] : runs;
 }
 
-export function layout(data: Timeline, start_ns: number, width: number, rem: number): Geometry {
+/** Without the last bucket while it is not over: it would look like a dip. */
+export function wholeBuckets(data: Timeline): Timeline {
+  const whole = Math.max(1, Math.floor((data.to_ns - data.from_ns) / data.bucket_ns));
+  const cut = <Value>(values: Value[]): Value[] => values.slice(0, whole);
+  return {
+    ...data,
+    ok: cut(data.ok),
+    failed: cut(data.failed),
+    p50_ms: cut(data.p50_ms),
+    p99_ms: cut(data.p99_ms),
+  };
+}
+
+export function layout(asked: Timeline, start_ns: number, width: number, rem: number): Geometry {
+  const data = wholeBuckets(asked);
   const left = LEFT * rem;
   const plot = { x: left, y: 0, width: Math.max(1, width - left - 0.4 * rem), height: 0 };
   const time = scaleLinear([data.from_ns, data.to_ns], [plot.x, plot.x + plot.width]);

@@ -32,12 +32,17 @@ export function useTimeline(window_: Window): { data: Timeline | null; failed: s
   useEffect(() => {
     if (run === null || start_ns === 0 || !connected) return;
     const stop = new AbortController();
+    let asking = false;
     const ask = async (): Promise<void> => {
+      if (asking) return;
+      asking = true;
       try {
         setData(await api.timeline(run, { ...limits(), buckets: BUCKETS }, stop.signal));
         setFailed("");
       } catch (error) {
         if (!stop.signal.aborted) setFailed(error instanceof Error ? error.message : String(error));
+      } finally {
+        asking = false;
       }
     };
     const limits = (): { from_ns?: number; to_ns?: number } => {
