@@ -81,3 +81,26 @@ def test_a_column_of_the_journals_opens_the_record(page: Page, lab: Running) -> 
     record = page.get_by_test_id("record")
     expect(record).to_be_visible()
     expect(record).to_contain_text("client1")
+
+
+def test_journals_follow_a_scrubbed_moment(page: Page, lab: Running) -> None:
+    opened(page, lab.url)
+    name = active(page)
+    goes_on(page, name)
+    journals = page.get_by_test_id("journals")
+    start = lab.ask("runs")[0]["started_ns"]
+    now = int(page.get_by_test_id("clock").get_attribute("data-ns") or 0)
+    earlier = start + (now - start) // 2
+    page.keyboard.press(" ")
+    expect(page.get_by_test_id("time")).to_have_attribute("data-state", "frozen")
+    page.get_by_test_id("scrubber").fill(str((earlier - start) // 1_000_000))
+    shown = lab.ask(f"runs/1/picture?at_ns={earlier}")["groups"]["g1"]["commit_sn"]
+    wait_for(
+        lambda: abs(int(journals.get_attribute("data-commit-sn") or 0) - shown) < 20,
+        10,
+        "journals of that moment",
+    )
+    page.get_by_test_id("go-live").click()
+    wait_for(
+        lambda: int(journals.get_attribute("data-commit-sn") or 0) > shown + 20, 20, "journals of the present"
+    )
