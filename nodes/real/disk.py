@@ -102,6 +102,7 @@ class RealDisk:
 
     def remove(self, path: str) -> None:
         (self.root / path).unlink()
+        sync_directory((self.root / path).parent)
 
 
 def sync_directory(path: Path) -> None:

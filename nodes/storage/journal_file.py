@@ -6,6 +6,7 @@ What is called changes the index at once; `sync` carries all of it out on the di
 from __future__ import annotations
 
 import asyncio
+import re
 from array import array
 from bisect import bisect_right
 from collections import OrderedDict
@@ -24,6 +25,7 @@ from nodes.storage.records import (
 from nodes.world import AppendFile, Disk
 
 SEGMENT_OCTETS = 16 << 20
+SEGMENT_NAME = re.compile(r"^[0-9]{20}$")
 RECENT = 512
 """Records kept in memory for those who read the end."""
 
@@ -64,6 +66,9 @@ class Journal:
         self._cut: tuple[str, int] | None = None
         self._file: tuple[str, AppendFile] | None = None
         self._turn = asyncio.Lock()
+        self._fresh = False
+        """The only segment is to be made on the disk although nothing is in it."""
+        self._failed: OSError | None = None
         self.cut_octets = 0
         """What opening found behind the last whole record; the first sync removes it."""
 
@@ -83,8 +88,8 @@ class Journal:
 
     def _read_segment(self, name: str, last: bool) -> None:
         path, stem = f"{self._directory}/{name}", name.removesuffix(".seg")
-        if not stem.isdigit():
-            raise JournalCorrupt(path, 0, 0, "a segment is named by the sn of its first record")
+        if not SEGMENT_NAME.match(stem):
+            raise JournalCorrupt(path, 0, 0, "a segment is named by the 20 digits of its first sn")
         segment = Segment(path, int(stem))
         if self._segments and self._segments[-1].next_sn != segment.first_sn:
             raise JournalCorrupt(
@@ -114,7 +119,8 @@ class Journal:
     # --- index -----------------------------------------------------------------------------------------------------
 
     def append(self, sn: int, epoch: int, octets: bytes) -> None:
-        """Takes the next record. Raises ValueError for another sn or an absurd size."""
+        """Takes the next record. Raises ValueError for another sn or an absurd size, OSError after a failed sync."""
+        self._check()
         segment = self._segments[-1]
         if sn != segment.next_sn:
             raise ValueError(f"sn {sn} appended after {self.last_sn}")
@@ -142,11 +148,12 @@ class Journal:
 
     def restart_at(self, first_sn: int) -> None:
         """Forgets every record; `first_sn` comes next."""
-        self._gone += [segment.path for segment in self._segments]
+        self._gone += [segment.path for segment in reversed(self._segments)]
         self._segments = [Segment(self._path(first_sn), first_sn)]
         self._pending.clear()
         self._recent.clear()
         self._cut = None
+        self._fresh = True
 
     def _cut_after(self, sn: int) -> None:
         while len(self._segments) > 1 and self._segments[-1].first_sn > sn:
@@ -162,25 +169,41 @@ class Journal:
 
     # --- disk ------------------------------------------------------------------------------------------------------
 
+    def _check(self) -> None:
+        """What is on the disk is unknown once a sync has failed: only opening the journal again tells."""
+        if self._failed is not None:
+            raise OSError(
+                self._failed.errno, f"the journal failed before: {self._failed.strerror}", self._directory
+            )
+
     async def sync(self) -> None:
-        """Everything called before is durable when this returns. Raises OSError."""
+        """Everything called before is durable when this returns. Raises OSError, and then for ever."""
         async with self._turn:
-            gone, self._gone = self._gone, []
-            cut, self._cut = self._cut, None
-            pending, self._pending = self._pending, []
-            for path in reversed(gone):
-                self._remove(path)
-            if (
-                cut is not None
-                and cut[0] not in gone
-                and cut[0].rpartition("/")[2] in self._disk.names(self._directory)
-            ):
-                await self._opened(cut[0]).truncate(cut[1])
-            while pending:
-                segment = pending[0][0]
-                records = [record for each, record in pending if each is segment]
-                del pending[: len(records)]
-                await self._write(segment, b"".join(records))
+            self._check()
+            try:
+                await self._carry_out()
+            except OSError as error:
+                self._failed = error
+                raise
+
+    async def _carry_out(self) -> None:
+        """Removals from the last to the first, so that whatever is left after a crash is a journal; then the cut, then records."""
+        gone, self._gone = self._gone, []
+        cut, self._cut = self._cut, None
+        pending, self._pending = self._pending, []
+        fresh, self._fresh = self._fresh, False
+        for path in gone:
+            self._remove(path)
+        there = cut is not None and cut[0].rpartition("/")[2] in self._disk.names(self._directory)
+        if cut is not None and cut[0] not in gone and there:
+            await self._opened(cut[0]).truncate(cut[1])
+        if fresh and not pending:
+            await self._write(self._segments[-1], b"")
+        while pending:
+            segment = pending[0][0]
+            records = [record for each, record in pending if each is segment]
+            del pending[: len(records)]
+            await self._write(segment, b"".join(records))
 
     async def _write(self, segment: Segment, octets: bytes) -> None:
         file = self._opened(segment.path)
@@ -216,6 +239,8 @@ class Journal:
     def drop_before(self, sn: int) -> None:
         """Removes whole segments that hold nothing from sn on; durable some time later."""
         while len(self._segments) > 1 and self._segments[1].first_sn <= sn:
+            if any(each is self._segments[0] for each, _ in self._pending):
+                return
             self._remove(self._segments.pop(0).path)
 
 

@@ -6,6 +6,7 @@ All numbers are little-endian.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from struct import Struct
 
@@ -20,6 +21,9 @@ FRAME = Struct("<II")
 HEAD = Struct("<QI")
 PAYLOAD_MAX = 16 << 20
 OVERHEAD = FRAME.size + HEAD.size
+SN_UPPER = FRAME.size + 2
+"""Where the upper six bytes of a record's sn lie."""
+NOT_ZERO = re.compile(rb"[^\0]")
 
 
 class JournalCorrupt(Damaged):
@@ -103,13 +107,25 @@ def scan(file: str, octets: bytes, first_sn: int, last_segment: bool) -> Iterato
 
 
 def follows(octets: bytes, offset: int, sn: int) -> bool:
-    """Whether any valid record of a later sn begins behind a damaged one."""
-    for candidate in range(sn + 1, sn + 4):
-        needle = candidate.to_bytes(8, "little")
-        found = octets.find(needle, offset + FRAME.size)
+    """Whether any valid record of a later sn begins behind a damaged one.
+
+    Candidates are found by the upper six bytes of their sn, which neighbours share; stretches of zeros are passed over.
+    """
+    for upper in {sn >> 16: None, (sn >> 16) + 1: None}:
+        needle = upper.to_bytes(6, "little")
+        found = octets.find(needle, offset + SN_UPPER)
         while found >= 0:
-            entry = record_at(octets, found - FRAME.size)
-            if entry is not None and entry.sn == candidate:
+            start = found - SN_UPPER
+            entry = record_at(octets, start) if octets[start:found].strip(b"\0") else None
+            if entry is not None and entry.sn > sn:
                 return True
-            found = octets.find(needle, found + 1)
+            found = octets.find(needle, _after_zeros(octets, start, found) if entry is None else found + 1)
     return False
+
+
+def _after_zeros(octets: bytes, start: int, found: int) -> int:
+    """Where to look on: behind a stretch of zeros, if one begins here."""
+    if octets[start : found + 6].strip(b"\0"):
+        return found + 1
+    behind = NOT_ZERO.search(octets, found)
+    return len(octets) if behind is None else max(found + 1, behind.start() - OVERHEAD)

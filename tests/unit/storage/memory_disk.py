@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 
+class MachineDied(Exception):
+    """In the middle of something."""
+
+
 class MemoryFile:
     def __init__(self, disk: MemoryDisk, path: str):
         self._disk = disk
         self._path = path
         disk.files.setdefault(path, bytearray())
-        disk.durable.setdefault(path, b"")
 
     @property
     def size(self) -> int:
@@ -18,6 +21,8 @@ class MemoryFile:
         self._disk.files[self._path] += octets
 
     async def sync(self) -> None:
+        if self._disk.fails:
+            raise OSError(5, "Input/output error", self._path)
         self._disk.durable[self._path] = bytes(self._disk.files[self._path])
 
     async def truncate(self, size: int) -> None:
@@ -32,6 +37,9 @@ class MemoryDisk:
     def __init__(self) -> None:
         self.files: dict[str, bytearray] = {}
         self.durable: dict[str, bytes] = {}
+        self.fails = False
+        self.removals_left = -1
+        """The machine dies at the removal after so many; -1 for never."""
 
     def names(self, directory: str) -> list[str]:
         return sorted(path.rpartition("/")[2] for path in self.files if path.startswith(directory + "/"))
@@ -53,7 +61,17 @@ class MemoryDisk:
     def remove(self, path: str) -> None:
         if path not in self.files:
             raise FileNotFoundError(path)
-        del self.files[path], self.durable[path]
+        if self.removals_left == 0:
+            raise MachineDied
+        self.removals_left -= 1
+        del self.files[path]
+        self.durable.pop(path, None)
 
-    def lose_power(self) -> None:
-        self.files = {path: bytearray(octets) for path, octets in self.durable.items()}
+    def lose_power(self, torn: int = 0) -> None:
+        """Up to `torn` octets of what was not synced are there all the same."""
+        self.files = {
+            path: bytearray(self.files[path][: len(octets) + torn])
+            if bytes(self.files.get(path, b"")).startswith(octets)
+            else bytearray(octets)
+            for path, octets in self.durable.items()
+        }

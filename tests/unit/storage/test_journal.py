@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from nodes.storage import journal_file
 from nodes.storage.journal_file import Journal, JournalCorrupt
 from nodes.storage.records import HEADER
-from tests.unit.storage.memory_disk import MemoryDisk
+from tests.unit.storage.memory_disk import MachineDied, MemoryDisk
 
 
 def written(count: int, size: int = 5) -> tuple[MemoryDisk, str]:
@@ -72,8 +72,8 @@ def test_strange_files_are_refused() -> None:
         with pytest.raises(JournalCorrupt, match=where):
             Journal.open(disk, "journal")
     disk, path = written(2)
-    disk.files["journal/abc.seg"] = bytearray()
-    with pytest.raises(JournalCorrupt, match="named by"):
+    disk.files["journal/².seg"] = bytearray()
+    with pytest.raises(JournalCorrupt, match="named by the 20 digits"):
         Journal.open(disk, "journal")
 
 
@@ -102,7 +102,7 @@ STEPS = st.lists(
         st.tuples(st.just("cut"), st.integers(0, 30)),
         st.tuples(st.just("reset"), st.integers(1, 5)),
         st.tuples(st.just("reopen"), st.just(0)),
-        st.tuples(st.just("power"), st.just(0)),
+        st.tuples(st.just("power"), st.integers(0, 12)),
     ),
     max_size=40,
 )
@@ -140,11 +140,91 @@ async def follow(steps: list[Any]) -> None:
             durable = (first, [])
         else:
             if verb == "power":
-                disk.lose_power()
+                disk.lose_power(torn=number)
             first, model = durable[0], list(durable[1])
             journal = Journal.open(disk, "journal")
-            if not model:
-                journal.restart_at(first)
         got = list(journal.entries(0, 10_000))
         assert got == [(first + place, octets) for place, octets in enumerate(model)]
         assert journal.last_sn == first + len(model) - 1
+
+
+def damaged(disk: MemoryDisk, path: str, first: int, count: int, mask: int) -> None:
+    """Flips a bit of each record from place `first` on."""
+    size = (len(disk.files[path]) - HEADER.size) // 15
+    for place in range(first, first + count):
+        disk.files[path][HEADER.size + place * size + size - 1] ^= mask
+
+
+@pytest.mark.parametrize("mask", [0x01, 0x80, 0xFF])
+@pytest.mark.parametrize("count", [1, 2, 4, 9])
+def test_a_run_of_damaged_records_is_refused_while_any_valid_one_follows(count: int, mask: int) -> None:
+    disk, path = written(15)
+    damaged(disk, path, 3, count, mask)
+    before = bytes(disk.files[path])
+    with pytest.raises(JournalCorrupt) as caught:
+        Journal.open(disk, "journal")
+    assert caught.value.sn == 4 and bytes(disk.files[path]) == before
+
+
+def test_a_long_tail_of_zeros_is_a_torn_tail_found_at_once() -> None:
+    disk, path = written(4)
+    disk.files[path] += bytes(4 << 20)
+    journal = Journal.open(disk, "journal")
+    assert journal.last_sn == 4 and journal.cut_octets == 4 << 20
+
+
+def test_after_a_failed_sync_everything_is_refused_until_it_is_opened_again() -> None:
+    disk, _path = written(3)
+    journal = Journal.open(disk, "journal")
+    journal.append(4, 1, b"x")
+    disk.fails = True
+    with pytest.raises(OSError):
+        asyncio.run(journal.sync())
+    disk.fails = False
+    with pytest.raises(OSError, match="failed before"):
+        asyncio.run(journal.sync())
+    with pytest.raises(OSError, match="failed before"):
+        journal.append(5, 1, b"y")
+    disk.lose_power()
+    assert [sn for sn, _ in content(disk)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("act", ["truncate", "reset"])
+@pytest.mark.parametrize("removals", range(4))
+def test_a_crash_between_two_removals_leaves_a_journal(
+    monkeypatch: pytest.MonkeyPatch, act: str, removals: int
+) -> None:
+    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 60)
+    disk, _path = written(12)
+    assert len(disk.files) >= 4
+    journal = Journal.open(disk, "journal")
+    disk.removals_left = removals
+    try:
+        asyncio.run(journal.truncate_after(1) if act == "truncate" else journal.reset(50))
+    except MachineDied:
+        pass
+    disk.removals_left = -1
+    found = Journal.open(disk, "journal")
+    assert found.first_sn in (1, 50) and found.last_sn in range(1, 50)
+
+
+def test_a_reset_is_durable_by_itself() -> None:
+    disk, _path = written(3)
+    journal = Journal.open(disk, "journal")
+    asyncio.run(journal.reset(51))
+    disk.lose_power()
+    again = Journal.open(disk, "journal")
+    assert (again.first_sn, again.last_sn) == (51, 50)
+
+
+def test_old_segments_are_dropped_but_not_under_unsynced_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 60)
+    journal = Journal.open(MemoryDisk(), "journal")
+    for sn in range(1, 10):
+        journal.append(sn, 1, b"12345")
+    journal.drop_before(8)
+    assert journal.first_sn == 1
+    asyncio.run(journal.sync())
+    journal.drop_before(8)
+    assert 1 < journal.first_sn <= 8
+    assert [sn for sn, _ in journal.entries(1, 9)] == list(range(journal.first_sn, 10))
