@@ -175,6 +175,7 @@ class Active:
         writer.on_far = self.renewing.on_far
         replica.state.apply_ahead()
         self.answering.writer = writer
+        writer.on_unparked = self.answering.on_unparked
         for peer, promise in upgrade.recovery.promises.items():
             self._admit(peer, promise)
         self._tenure.spawn(self._ticks(), "ticks")

@@ -31,6 +31,7 @@ class Answering:
         self.epoch = 0
         self._holds = 1
         self._held: list[tuple[str, Request]] = []
+        self._parked: list[tuple[str, Request]] = []
         self._fenced = False
 
     # --- holding ---------------------------------------------------------------------------------------------------
@@ -52,9 +53,10 @@ class Answering:
 
     def refuse_all(self) -> None:
         """The tenure is over: those who wait are sent elsewhere, with the same operation number."""
-        for peer, request in self._held:
+        for peer, request in self._held + self._parked:
             self._send(peer, Refused(request.number, self.epoch, "no longer active", ""))
         self._held.clear()
+        self._parked.clear()
 
     # --- requests --------------------------------------------------------------------------------------------------
 
@@ -64,9 +66,22 @@ class Answering:
                 self._held.append((peer, request))
             return
         if type(request.operation) in WRITES:
-            self._on_write(peer, request)
+            if self.writer is not None and self.writer.parked:
+                self._park(peer, request)
+            else:
+                self._on_write(peer, request)
         else:
             self._on_read(peer, request.number, request.operation)  # type: ignore[arg-type]
+
+    def _park(self, peer: str, request: Request) -> None:
+        """A write waits until enough replicas are there again."""
+        if len(self._parked) < HELD_MAX:
+            self._parked.append((peer, request))
+
+    def on_unparked(self) -> None:
+        parked, self._parked = self._parked, []
+        for peer, request in parked:
+            self.on_request(peer, request)
 
     def _on_read(self, peer: str, number: int, operation: Read) -> None:
         try:
@@ -106,7 +121,7 @@ class Answering:
 
     def _when_safe(self, peer: str, answer: Answer) -> None:
         assert self.writer is not None
-        if self._early or self.writer.idle:
+        if self._early or self.writer.idle or self.writer.parked:
             self._tell(peer, answer)
         else:
             self.writer.after_commit(lambda: self._tell(peer, answer))

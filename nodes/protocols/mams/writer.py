@@ -73,6 +73,9 @@ class JournalWriter:
         self._operations: list[tuple[str, int]] = []
         self._flush_wanted = False
         self._over = False
+        self.parked = False
+        """Too few are there to commit anything: what is ahead of commit has been taken back, reads go on (safety rule 19)."""
+        self.on_unparked: Callable[[], None] = lambda: None
         self._told_commit_sn = 0
         self._last_place = 0
         self.on_lost: Callable[[str], None] = lambda participant: None
@@ -90,10 +93,14 @@ class JournalWriter:
     @property
     def open_sn(self) -> int:
         """The sn that a read of the present namespace has seen the last of."""
+        if self.parked:
+            return self._state.commit_sn
         return self._log.last.sn + 1 if self._records else self._log.last.sn
 
     @property
     def open_place(self) -> int:
+        if self.parked:
+            return self._last_place
         if self._records:
             return len(self._records)
         return len(self._in_flight.records) if self._in_flight else self._last_place
@@ -213,6 +220,27 @@ class JournalWriter:
         participant.sent_sn = mark.sn
         self.pump(participant)
 
+    # --- too few ---------------------------------------------------------------------------------------------------
+
+    def _lacks_quorum(self) -> bool:
+        there = {self._world.name, *self.participants}
+        return any(
+            sum(member in there for member in configuration.members) < configuration.write_quorum
+            for configuration in self.configurations
+        )
+
+    def _park(self) -> None:
+        """Brings the namespace back to what is committed; the groups stay in the journal and in flight."""
+        self.parked = True
+        self._state.step_back(self._undo)
+
+    def _unpark(self) -> None:
+        self.parked = False
+        self._state.apply_ahead()
+        for record in self._records:
+            self._state.namespace.apply(record, self._undo)
+        self.on_unparked()
+
     # --- quorum ------------------------------------------------------------------------------------------------
 
     def holders(self, sn: int) -> list[str]:
@@ -235,6 +263,8 @@ class JournalWriter:
         )
 
     def _count(self) -> None:
+        if self.parked and not self._lacks_quorum():
+            self._unpark()
         group = self._in_flight
         if group is None or not self.safe(group.sn):
             return
@@ -278,6 +308,8 @@ class JournalWriter:
             elif now - participant.sent_at_ns > RESEND_NS:
                 participant.sent_sn = participant.matched.sn
                 self.pump(participant)
+        if not self.parked and not self.idle and not self._shrinks_silently and self._lacks_quorum():
+            self._park()
         self._count()
 
     def end(self) -> list[Any]:

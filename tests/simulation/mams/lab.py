@@ -44,6 +44,12 @@ class Lab:
         self.tasks.append(task)
         return task  # type: ignore[no-any-return]
 
+    def begin_and_wait(self, client: Any, operation: Any) -> asyncio.Task[Any]:
+        """A call that has returned, whatever came of it."""
+        task = self.begin(client, operation)
+        self.cluster.run_until(task.done, 3 * SECOND)
+        return task
+
     def run_ms(self, duration: int) -> None:
         self.cluster.run_for(duration * MILLISECOND)
 
