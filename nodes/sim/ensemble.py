@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nodes.coordination import operations as ops
 from nodes.coordination.operations import Result, Told, WatchEvent
 from nodes.coordination.tree import OPERATOR, Tree
-from nodes.sim.links import Links
+from nodes.sim.links import Link, Links
 from nodes.sim.loop import Loop
 from nodes.trace.events import Event
 from nodes.trace.observer import Observer
@@ -29,7 +29,9 @@ class Connection:
         self.owner = owner
         self.open = True
         self.session = 0
-        self._stalled: dict[str, list[Callable[[], None]]] = {"to": [], "from": []}
+        self._sent = 0
+        self._stalled: dict[str, dict[int, Callable[[], None]]] = {"to": {}, "from": {}}
+        """What waits for a heal, by its place in the order of sending."""
 
     def to_service(self, step: Callable[[], None]) -> None:
         self._travel("to", self.owner.name, COORDINATION, step)
@@ -38,18 +40,22 @@ class Connection:
         self._travel("from", COORDINATION, self.owner.name, step)
 
     def _travel(self, way: str, sender: str, receiver: str, step: Callable[[], None]) -> None:
-        link, loop = self._ensemble.links.of(sender, receiver), self._ensemble.loop
-        if link.cut or self._stalled[way]:
-            self._stalled[way].append(step)
-            return
-        at_ns = link.arrival_ns(loop.now_ns, self._ensemble.links.rng)
-        loop.at(at_ns, self._arrive, way, link, step)
+        self._sent += 1
+        self._leave(way, self._ensemble.links.of(sender, receiver), self._sent, step)
 
-    def _arrive(self, way: str, link: Any, step: Callable[[], None]) -> None:
+    def _leave(self, way: str, link: Link, place: int, step: Callable[[], None]) -> None:
+        if link.cut or self._stalled[way]:
+            self._stalled[way][place] = step
+            return
+        loop = self._ensemble.loop
+        at_ns = link.arrival_ns(loop.now_ns, self._ensemble.links.rng, ordered=True)
+        loop.at(at_ns, self._arrive, way, link, place, step)
+
+    def _arrive(self, way: str, link: Link, place: int, step: Callable[[], None]) -> None:
         if not self.open:
             return
         if link.cut:
-            self._stalled[way].append(step)
+            self._stalled[way][place] = step
         else:
             step()
 
@@ -59,10 +65,11 @@ class Connection:
             ("to", self.owner.name, COORDINATION),
             ("from", COORDINATION, self.owner.name),
         ):
-            if not self._ensemble.links.of(sender, receiver).cut:
-                stalled, self._stalled[way] = self._stalled[way], []
-                for step in stalled:
-                    self._travel(way, sender, receiver, step)
+            link = self._ensemble.links.of(sender, receiver)
+            if not link.cut:
+                stalled, self._stalled[way] = self._stalled[way], {}
+                for place in sorted(stalled):
+                    self._leave(way, link, place, stalled[place])
 
     def close(self) -> None:
         """Both ends forget it; what is on its way is lost."""

@@ -14,6 +14,8 @@ from nodes.trace.events import FaultEnded, FaultInjected, Stopped
 if TYPE_CHECKING:
     from nodes.sim.cluster import Server, SimCluster
 
+HOUR_MS = 3_600_000
+DIRECTIONS = ("both", "to", "from")
 CORRUPTIBLE = ("journal", "journal_tail", "image")
 
 
@@ -73,6 +75,8 @@ class SimFaults:
 
     def crash(self, server: str) -> int:
         if server == COORDINATION:
+            if not self._cluster.ensemble.up:
+                raise FaultUnsupported(f"{COORDINATION} is stopped")
             fault = self._begin("crash", [server])
             self._cluster.ensemble.crash()
             return fault
@@ -109,6 +113,8 @@ class SimFaults:
 
     def restart(self, server: str) -> int:
         if server == COORDINATION:
+            if self._cluster.ensemble.up:
+                raise FaultUnsupported(f"{COORDINATION} is running")
             self._cluster.ensemble.restart()
         else:
             self._cluster.start(self._server(server, "stopped"))
@@ -135,6 +141,10 @@ class SimFaults:
 
     def _links(self, a: str, b: str | None, direction: str) -> list[Link]:
         names = self._names()
+        if direction not in DIRECTIONS:
+            raise FaultUnsupported(f"direction {direction!r}: say one of {', '.join(DIRECTIONS)}")
+        if a == b:
+            raise FaultUnsupported(f"{a} has no link to itself")
         for name in (a, b or a):
             if name not in names:
                 raise FaultUnsupported(f"there is no {name!r} to cut, delay or heal")
@@ -162,16 +172,16 @@ class SimFaults:
         return self._begin("cut", names, direction=direction, island=True)
 
     def delay(self, a: str, b: str | None = None, ms: int = 100, direction: str = "both") -> int:
-        return self._break("delay", a, b, direction, delay_ns=ms * MILLISECOND)
+        return self._break("delay", a, b, direction, delay_ns=_nanos(ms))
 
     def lose(self, a: str, b: str | None = None, share: float = 0.1, direction: str = "both") -> int:
-        return self._break("lose", a, b, direction, lose=share)
+        return self._break("lose", a, b, direction, lose=_share(share))
 
     def duplicate(self, a: str, b: str | None = None, share: float = 0.1, direction: str = "both") -> int:
-        return self._break("duplicate", a, b, direction, duplicate=share)
+        return self._break("duplicate", a, b, direction, duplicate=_share(share))
 
     def reorder(self, a: str, b: str | None = None, share: float = 0.1, direction: str = "both") -> int:
-        return self._break("reorder", a, b, direction, reorder=share)
+        return self._break("reorder", a, b, direction, reorder=_share(share))
 
     def heal(self, a: str | None = None, b: str | None = None) -> int:
         """Mends one link, all of one server, or without names everything."""
@@ -218,7 +228,7 @@ class SimFaults:
     # --- disks, clocks, servers ------------------------------------------------------------------------------------
 
     def slow_disk(self, server: str, ms: int = 100) -> int:
-        self._server(server).store.slow_ns = ms * MILLISECOND
+        self._server(server).store.slow_ns = _nanos(ms)
         return self._begin("slow_disk", [server], ms=ms) if ms else self._end(server, "slow_disk")
 
     def fail_disk(self, server: str, on: bool = True) -> int:
@@ -245,9 +255,25 @@ class SimFaults:
         return self._begin("skew_clock", [server], ms=ms)
 
     def add_server(self, group: str) -> int:
+        if group not in [each.name for each in self._cluster.config.groups]:
+            raise FaultUnsupported(f"there is no group {group!r}")
         names = [name for name, server in self._cluster.servers.items() if server.group]
         number = max(int("".join(filter(str.isdigit, name)) or 0) for name in names) + 1
         self.added = f"mds{number}"
         fault = self._begin("add_server", [group], lasting=False, name=self.added)
         self._cluster.add(self.added, group)
         return fault
+
+
+def _nanos(ms: Any) -> int:
+    """Raises FaultUnsupported for what is no duration between 0 and an hour."""
+    if type(ms) is not int or not 0 <= ms <= HOUR_MS:
+        raise FaultUnsupported(f"{ms!r} is no number of milliseconds between 0 and {HOUR_MS}")
+    return ms * MILLISECOND
+
+
+def _share(share: Any) -> float:
+    """Raises FaultUnsupported for what is no share."""
+    if type(share) not in (int, float) or not 0 <= share <= 1:
+        raise FaultUnsupported(f"{share!r} is no share between 0 and 1")
+    return float(share)

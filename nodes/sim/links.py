@@ -31,13 +31,14 @@ class Link:
         self.delay_ns = 0
         self.lose = self.duplicate = self.reorder = 0.0
 
-    def arrival_ns(self, now_ns: int, rng: random.Random) -> int:
+    def arrival_ns(self, now_ns: int, rng: random.Random, ordered: bool = False) -> int:
+        """`ordered` for what travels in one TCP connection: it is late, never out of order."""
         share = rng.random()
         latency_ns = 40_000 + int(share * 120_000)
         if share > 1 - TAIL:
             latency_ns += int(rng.random() * 3_000_000)
         at_ns = now_ns + latency_ns + self.delay_ns
-        if self.reorder and rng.random() < self.reorder:
+        if self.reorder and not ordered and rng.random() < self.reorder:
             return at_ns + int(rng.random() * 5_000) * MICROSECOND
         if at_ns <= self.last_ns:
             at_ns = self.last_ns + 1

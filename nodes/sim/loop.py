@@ -16,6 +16,8 @@ from heapq import heappop, heappush
 from typing import Any
 
 SECOND = 1_000_000_000
+LIMIT = 1_000_000
+"""More steps than this without time going on are an endless loop in a server's code."""
 _machine: contextvars.ContextVar[Machine] = contextvars.ContextVar("machine")
 
 
@@ -79,6 +81,7 @@ class Machine:
     def die(self) -> None:
         """Nothing of it runs from here on."""
         self.dead = True
+        self.loop.keep(self)
         self.queue.clear()
         self.idle.clear()
         self.at_turn_end.clear()
@@ -90,12 +93,18 @@ class Loop(asyncio.AbstractEventLoop):
     def __init__(self, rng: random.Random):
         self.now_ns = 0
         self.dispatched = 0
+        self._limit = LIMIT
         self._rng = rng
         self._timers: list[tuple[int, int, Callable[..., None], tuple[Any, ...]]] = []
         self._numbered = 0
         self._runnable: list[Machine] = []
         self._outside = Machine(self, "outside")
+        self._machines: list[Machine] = []
         self.errors: list[BaseException] = []
+
+    def keep(self, machine: Machine) -> None:
+        """A dead life stays referenced as long as the loop: its tasks' `finally` would run when it is collected."""
+        self._machines.append(machine)
 
     # --- queues ----------------------------------------------------------------------------------------------------
 
@@ -141,6 +150,7 @@ class Loop(asyncio.AbstractEventLoop):
                 self.now_ns = max(self.now_ns, until_ns)
                 return done is not None and done()
             now_ns = self.now_ns = timers[0][0]
+            self._limit = self.dispatched + LIMIT
             while timers and timers[0][0] == now_ns:
                 _, _, callback, args = heappop(timers)
                 callback(*args)
@@ -163,7 +173,7 @@ class Loop(asyncio.AbstractEventLoop):
             while queue:
                 handle = queue.popleft()
                 if not handle.cancelled_:
-                    self.dispatched += 1
+                    self._count(machine)
                     handle.context.run(handle.callback, *handle.args)
                 if machine.paused or machine.dead:
                     break
@@ -171,10 +181,16 @@ class Loop(asyncio.AbstractEventLoop):
                 break
             idle, machine.idle = machine.idle, []
             for step in idle:
+                self._count(machine)
                 machine.context.run(step)
         leaving, machine.at_turn_end = machine.at_turn_end, []
         for step in leaving:
             step()
+
+    def _count(self, machine: Machine) -> None:
+        self.dispatched += 1
+        if self.dispatched > self._limit:
+            raise Stuck(f"{machine.name} did {LIMIT} steps at {self.now_ns} ns: it loops without an end")
 
     # --- what asyncio asks of a loop -------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 from typing import Any
 
@@ -14,7 +15,7 @@ from nodes.sim.disk import SimDisk, Store
 from nodes.sim.ensemble import Ensemble
 from nodes.sim.faults import FaultUnsupported
 from nodes.sim.links import Links
-from nodes.sim.loop import Loop, Machine
+from nodes.sim.loop import Loop, Machine, Stuck
 from nodes.trace.events import Called, Event, Placed, SessionEnded
 from nodes.wire.messages import AskView, Request
 from nodes.world import ConnectionLoss, Create, NoNode
@@ -55,6 +56,41 @@ def test_a_crash_runs_no_finally_and_nothing_after_it() -> None:
     machine.call(lambda: told.append("later"))
     loop.run(2 * SECOND)
     assert told == ["began"]
+
+
+def test_a_dead_life_stays_dead_when_memory_is_collected() -> None:
+    cluster = settled()
+    server = cluster.servers["mds2"]
+    assert server.world is not None and server.machine is not None
+    disk = server.world.disk
+
+    async def procedure(disk: SimDisk = disk) -> None:
+        try:
+            await cluster.loop.create_future()
+        finally:
+            disk.open_append("ghost").append(b"boo")
+
+    spawn(cluster.loop, server.machine, procedure())
+    del disk
+    procedure.__defaults__ = None
+    cluster.run_for(SECOND)
+    cluster.faults.crash("mds2")
+    cluster.faults.restart("mds2")
+    cluster.run_for(20 * SECOND)
+    gc.collect()
+    assert "ghost" not in server.store.files
+
+
+def test_an_endless_loop_ends_the_run() -> None:
+    loop = Loop(random.Random(1))
+    machine = Machine(loop, "a")
+
+    def spin() -> None:
+        machine.call(spin)
+
+    machine.call(spin)
+    with pytest.raises(Stuck, match="a did"):
+        loop.run(SECOND)
 
 
 def test_within_a_machine_first_in_is_first_out_and_idle_comes_last() -> None:
@@ -243,6 +279,28 @@ def test_a_lost_connection_leaves_the_outcome_of_a_write_unknown() -> None:
     assert outcomes == {("unknown", False), ("unknown", True)}
 
 
+@pytest.mark.parametrize("fault", ["cut", "reorder"])
+def test_a_connection_keeps_its_order_whatever_the_link_does(fault: str) -> None:
+    from nodes.sim.coordination import SimCoordination
+
+    loop, links = Loop(random.Random(1)), Links(random.Random(1))
+    ensemble = Ensemble(loop, links, lambda event: None)
+    machine = Machine(loop, "mds1")
+    coordination = SimCoordination(ensemble, machine, "mds1", 5 * SECOND)
+    link = links.of("mds1", "coordination")
+    loop.run(100 * MILLISECOND)
+    for place in range(8):
+        spawn(loop, machine, coordination.multi([Create(f"/{place}")]))
+        loop.run(loop.now_ns + MILLISECOND // 100)
+        setattr(link, fault, 0.9 if fault == "reorder" else True)
+    loop.run(loop.now_ns + 500 * MILLISECOND)
+    link.mend()
+    ensemble.healed()
+    loop.run(loop.now_ns + SECOND)
+    created = sorted((node.stat().czxid, path) for path, node in ensemble.tree.nodes.items() if path != "/")
+    assert [path for _, path in created] == [f"/{place}" for place in range(8)]
+
+
 def test_errors_of_coordination_have_their_classes() -> None:
     cluster = settled()
     told: list[str] = []
@@ -271,6 +329,13 @@ def test_what_is_impossible_is_said() -> None:
         lambda: cluster.faults.resume("mds1"),
         lambda: cluster.faults.cut("mds1", "mds9"),
         lambda: cluster.faults.take_lock("g9"),
+        lambda: cluster.faults.add_server("g9"),
+        lambda: cluster.faults.restart("coordination"),
+        lambda: cluster.faults.cut("mds1", "mds1"),
+        lambda: cluster.faults.cut("mds1", "mds2", "sideways"),
+        lambda: cluster.faults.delay("mds1", "mds2", -5),
+        lambda: cluster.faults.do("delay", ["mds1"], {"ms": "long"}),
+        lambda: cluster.faults.lose("mds1", "mds2", 7),
         lambda: cluster.faults.corrupt("mds1", "spirit"),
         lambda: cluster.faults.do("explode", ["mds1"]),
         lambda: cluster.faults.do("_kill", ["mds1"]),
