@@ -38,6 +38,7 @@ class Timing(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     draw_wait_ms: Milliseconds = 100
     """How long the holder of the largest number is given before anybody in step may take the lock."""
     renew_scan_ms: Milliseconds = 200
+    """How often the active looks for juniors (CFS §4.2.3); a session begins with one that two scans in a row have seen."""
     client_timeout_ms: Milliseconds = 400
     """How long the smart client waits for an answer before it asks the next server."""
     call_deadline_ms: Milliseconds = 60_000

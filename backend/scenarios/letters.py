@@ -1,8 +1,8 @@
 """Rows of the global view: one letter for each server, A S J, `-` for a server without a place in it.
 
 Changes told with the same time are one row. Expected rows must appear in their order under one renaming of the standby
-columns. Others are allowed only while something is under way: from a fault, its end or a lost lock until an active
-serves, nobody is junior, and exactly those who are away have no place.
+columns. Others are allowed only while something is under way: from a fault, its end, a lost lock or a standby that fell
+out of step and is to be renewed, until an active serves, nobody is junior, and exactly those who are away have no place.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ class Rows:
     def on_event(self, stamped: Stamped) -> None:
         event = stamped.event
         if type(event) is Placed and event.server in self._letters:
+            fell = self._letters[event.server] == "S" and event.state == "junior"
+            self._under_way = self._under_way or fell
             self._letters[event.server] = LETTERS[event.state]
             self._add(stamped.at_ns)
         elif type(event) is FaultInjected:

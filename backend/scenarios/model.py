@@ -24,6 +24,7 @@ class ClusterPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     heartbeat: str = "2s"
     ack_timeout: str = "500ms"
     client_timeout: str = "400ms"
+    renew_scan: str = "200ms"
     min_in_step: Count = 0
     image_gap: Annotated[int, msgspec.Meta(ge=1)] = 5_000
     holes: list[str] = []

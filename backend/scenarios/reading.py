@@ -128,7 +128,7 @@ def put(scenario: Scenario, word: str, value: str) -> Scenario:
 
 def check(scenario: Scenario, lines: Lines) -> None:
     """Everything that types do not say. Raises Malformed."""
-    for name in ("session_timeout", "heartbeat", "ack_timeout", "client_timeout"):
+    for name in ("session_timeout", "heartbeat", "ack_timeout", "client_timeout", "renew_scan"):
         text_is(nanoseconds, getattr(scenario.cluster, name), lines, ["cluster", name])
     for hole in scenario.cluster.holes:
         if hole not in Holes.__struct_fields__:

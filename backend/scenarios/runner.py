@@ -286,6 +286,7 @@ def cluster_config(part: ClusterPart, scale: float) -> ClusterConfig:
         session_timeout_ms=scaled(part.session_timeout),
         ack_timeout_ms=scaled(part.ack_timeout),
         client_timeout_ms=scaled(part.client_timeout),
+        renew_scan_ms=scaled(part.renew_scan),
     )
     holes = Holes(**dict.fromkeys(part.holes, True))
     return one_group(

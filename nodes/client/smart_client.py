@@ -28,6 +28,7 @@ class SmartClient:
     def __init__(self, world: World, cluster: ClusterConfig, session: str):
         self._world = world
         self._session = session
+        self._loop = asyncio.get_running_loop()
         self._timing = cluster.timing
         self._routes = Routes(cluster.groups[0].members)
         self._next = 0
@@ -74,7 +75,7 @@ class SmartClient:
 
     async def _run(self, operation: Operation) -> Answer:
         while self._open and self._next + 1 - next(iter(self._open)) >= OPEN_MAX:
-            room = asyncio.get_running_loop().create_future()
+            room = self._loop.create_future()
             self._waiting_for_room.append(room)
             await room
         self._next += 1
@@ -141,7 +142,7 @@ class SmartClient:
 
     async def _ask(self, server: str, number: int, operation: Operation, check: bool) -> tuple[str, Reply]:
         """One question and its reply: the request, or after a failure first whether it has been executed (`Check`)."""
-        waiting: asyncio.Future[tuple[str, Reply]] = asyncio.get_running_loop().create_future()
+        waiting: asyncio.Future[tuple[str, Reply]] = self._loop.create_future()
         self._open[number] = waiting
         timer = self._world.clock.call_later(
             self._timing.client_timeout_ms * MILLISECOND, self._timed_out, number

@@ -28,18 +28,23 @@ class Inode(msgspec.Struct, gc=False):
     @property
     def attributes_term(self) -> int:
         """Order and process do not matter: integers hash to the same value everywhere."""
-        return hash(
+        owner = self.owner if self.owner == self.group else f"{self.owner}\0{self.group}"
+        return hash((self.number, self.mtime_ns)) + hash(
             (
                 self.number,
                 self.entries is None,
                 self.mode,
-                self.mtime_ns,
                 self.atime_ns,
-                text_key(self.owner) if self.owner == self.group else text_key(f"{self.owner}\0{self.group}"),
+                text_key(owner),
                 self.replication,
                 self.length,
             )
         )
+
+    def touch(self, at_ns: int) -> int:
+        """Sets mtime; returns by how much the term changes."""
+        before, self.mtime_ns = self.mtime_ns, at_ns
+        return hash((self.number, at_ns)) - hash((self.number, before))
 
 
 def dentry_term(parent: int, name: str, child: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from zlib import crc32
 
 from nodes.metadata.inode import MASK
@@ -107,9 +108,10 @@ class Sessions:
             change += session.key * (lowest_open - old_lowest)
             session.lowest_open = lowest_open
             for number in _below(results, old_lowest, lowest_open):
-                gone = results.pop(number)
-                change -= session.result_term(number, gone)
-                forgotten.append((number, gone))
+                gone = results.pop(number, None)
+                if gone is not None:
+                    change -= session.result_term(number, gone)
+                    forgotten.append((number, gone))
         if undo is not None:
             undo.append((self._unremember, session, op_id.number, old_lowest, forgotten, self.digest))
         results[op_id.number] = result
@@ -152,8 +154,8 @@ class Sessions:
         self.digest = (self.digest + session.term + terms) & MASK
 
 
-def _below(results: dict[int, Result], old_lowest: int, lowest_open: int) -> list[int]:
-    """The numbers there are in [old_lowest, lowest_open)."""
+def _below(results: dict[int, Result], old_lowest: int, lowest_open: int) -> Iterable[int]:
+    """All numbers in [old_lowest, lowest_open) of which there are results, perhaps others too."""
     if lowest_open - old_lowest <= len(results):
-        return [number for number in range(old_lowest, lowest_open) if number in results]
+        return range(old_lowest, lowest_open)
     return [number for number in results if number < lowest_open]

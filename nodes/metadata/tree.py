@@ -45,16 +45,13 @@ class Tree:
             undo.append((self._unmake, parent, name, number, self.next_number, self.digest, parent.mtime_ns))
         self.inodes[number] = inode
         self.next_number = number + 1
-        old = parent.attributes_term
-        parent.mtime_ns = at_ns
         if parent.entries is NO_NAMES:
             parent.entries = {name: number}
         else:
             parent.entries[name] = number  # type: ignore[index]
         self.digest = (
             self.digest
-            + parent.attributes_term
-            - old
+            + parent.touch(at_ns)
             + inode.attributes_term
             + dentry_term(parent.number, name, number)
         ) & MASK
@@ -74,15 +71,14 @@ class Tree:
         gone = self._below(number)
         if undo is not None:
             undo.append((self._unremove, parent, name, gone, self.digest, parent.mtime_ns))
-        lost = dentry_term(parent.number, name, number) + parent.attributes_term
+        lost = dentry_term(parent.number, name, number)
         for inode in gone:
             del self.inodes[inode.number]
             lost += inode.attributes_term
             if inode.entries:
                 lost += sum(dentry_term(inode.number, below, child) for below, child in inode.entries.items())
         self._drop(parent, name)
-        parent.mtime_ns = at_ns
-        self.digest = (self.digest - lost + parent.attributes_term) & MASK
+        self.digest = (self.digest - lost + parent.touch(at_ns)) & MASK
 
     def _unremove(self, parent: Inode, name: str, gone: list[Inode], digest: int, mtime_ns: int) -> None:
         for inode in gone:
@@ -98,17 +94,10 @@ class Tree:
             undo.append(
                 (self._unmove, old, old_name, new, new_name, number, self.digest, old.mtime_ns, new.mtime_ns)
             )
-        parents = (old,) if old is new else (old, new)
-        change = -dentry_term(old.number, old_name, number) - sum(
-            parent.attributes_term for parent in parents
-        )
+        change = dentry_term(new.number, new_name, number) - dentry_term(old.number, old_name, number)
         self._drop(old, old_name)
         self._put(new, new_name, number)
-        old.mtime_ns = new.mtime_ns = at_ns
-        change += dentry_term(new.number, new_name, number) + sum(
-            parent.attributes_term for parent in parents
-        )
-        self.digest = (self.digest + change) & MASK
+        self.digest = (self.digest + change + old.touch(at_ns) + new.touch(at_ns)) & MASK
 
     def _unmove(
         self, old: Inode, old_name: str, new: Inode, new_name: str, number: int, digest: int, *mtimes_ns: int

@@ -55,7 +55,8 @@ class Zookeeper:
 
     def __init__(self, hosts: str, session_timeout_ms: int):
         self._loop = asyncio.get_running_loop()
-        retry = KazooRetry(max_tries=-1, delay=0.05, backoff=1.5, max_jitter=0.5, max_delay=0.3)
+        longest_s = min(session_timeout_ms / 20_000, 0.3)
+        retry = KazooRetry(max_tries=-1, delay=0.02, backoff=1.5, max_jitter=0.5, max_delay=longest_s)
         self._client = KazooClient(
             hosts=hosts, timeout=session_timeout_ms / 1000, connection_retry=retry, logger=_quiet()
         )

@@ -67,7 +67,7 @@ class SimClient:
         """Begins a call; it goes on while the cluster runs."""
         machine = self._server.machine
         assert machine is not None
-        task = self._cluster.loop.create_task(self.client.call(operation), context=machine.context.copy())
+        task = self._cluster.loop.create_task(self.client.call(operation), context=machine.context)
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         return task
 

@@ -105,7 +105,7 @@ class SimFaults:
         machine, world = target.machine, target.world
         assert machine is not None and world is not None
         world.trace.emit(Stopped("asked to"))
-        machine.context.run(world.scope.close)
+        machine.loop.run_as(machine, world.scope.close)
         if world.coordination is not None:
             world.coordination.stopped()
         machine.die()

@@ -22,10 +22,6 @@ class Link:
         self.last_ns = 0
         """When the latest frame arrives: frames keep their order but for `reorder`."""
 
-    @property
-    def plain(self) -> bool:
-        return not (self.lose or self.duplicate or self.reorder)
-
     def mend(self) -> None:
         self.cut = False
         self.delay_ns = 0

@@ -15,6 +15,8 @@ from collections.abc import Callable, Coroutine
 from heapq import heappop, heappush
 from typing import Any
 
+import msgspec
+
 SECOND = 1_000_000_000
 LIMIT = 1_000_000
 """More steps than this without time going on are an endless loop in a server's code."""
@@ -25,16 +27,12 @@ class Stuck(Exception):
     """A run had nothing left to do, or did too much without time going on."""
 
 
-class Handle:
+class Handle(msgspec.Struct):
     """A callback in a queue; it can be cancelled."""
 
-    __slots__ = ("args", "callback", "cancelled_", "context")
-
-    def __init__(self, callback: Callable[..., Any], args: tuple[Any, ...], context: contextvars.Context):
-        self.callback = callback
-        self.args = args
-        self.context = context
-        self.cancelled_ = False
+    callback: Callable[..., Any]
+    args: tuple[Any, ...]
+    cancelled_: bool = False
 
     def cancel(self) -> None:
         self.cancelled_ = True
@@ -50,6 +48,7 @@ class Machine:
         self.loop = loop
         self.name = name
         self.context = contextvars.Context()
+        """Given to every task of this life, so that whoever wakes it, it runs here; nothing is ever run inside it."""
         self.context.run(_machine.set, self)
         self.queue: deque[Handle] = deque()
         self.idle: list[Callable[[], None]] = []
@@ -62,12 +61,16 @@ class Machine:
 
     def call(self, callback: Callable[..., Any], *args: Any) -> Handle:
         """Runs a callback on this machine, after all that waits there."""
-        handle = Handle(callback, args, self.context)
-        self.loop.enqueue(self, handle)
+        handle = Handle(callback, args)
+        if not self.dead:
+            self.queue.append(handle)
+            if not self.queued and not self.paused:
+                self.queued = True
+                self.loop.runnable.append(self)
         return handle
 
     def call_later(self, delay_ns: int, callback: Callable[..., Any], *args: Any) -> Handle:
-        handle = Handle(callback, args, self.context)
+        handle = Handle(callback, args)
         self.loop.at(self.loop.now_ns + max(0, delay_ns), self.loop.enqueue, self, handle)
         return handle
 
@@ -97,8 +100,10 @@ class Loop(asyncio.AbstractEventLoop):
         self._rng = rng
         self._timers: list[tuple[int, int, Callable[..., None], tuple[Any, ...]]] = []
         self._numbered = 0
-        self._runnable: list[Machine] = []
+        self.runnable: list[Machine] = []
+        """Machines that have something to do; each once."""
         self._outside = Machine(self, "outside")
+        self._current = self._outside
         self._machines: list[Machine] = []
         self.errors: list[BaseException] = []
 
@@ -119,12 +124,12 @@ class Loop(asyncio.AbstractEventLoop):
         machine.queue.append(handle)
         if not machine.queued and not machine.paused:
             machine.queued = True
-            self._runnable.append(machine)
+            self.runnable.append(machine)
 
     def wake(self, machine: Machine) -> None:
         if not machine.queued and not machine.paused and not machine.dead and (machine.queue or machine.idle):
             machine.queued = True
-            self._runnable.append(machine)
+            self.runnable.append(machine)
 
     # --- running ---------------------------------------------------------------------------------------------------
 
@@ -135,13 +140,14 @@ class Loop(asyncio.AbstractEventLoop):
         try:
             return self._run(until_ns, done)
         finally:
+            self._current = self._outside
             events._set_running_loop(before)
 
     def _run(self, until_ns: int, done: Callable[[], bool] | None) -> bool:
-        timers = self._timers
+        timers, runnable = self._timers, self.runnable
         while True:
-            while self._runnable:
-                self._turn(self._pick())
+            while runnable:
+                self._turn(self._pick() if len(runnable) > 1 else runnable.pop())
                 if self.errors:
                     raise self.errors.pop(0)
             if done is not None and done():
@@ -156,41 +162,51 @@ class Loop(asyncio.AbstractEventLoop):
                 callback(*args)
 
     def _pick(self) -> Machine:
-        runnable = self._runnable
-        place = int(self._rng.random() * len(runnable)) if len(runnable) > 1 else 0
+        runnable = self.runnable
+        place = int(self._rng.random() * len(runnable))
         machine = runnable[place]
         runnable[place] = runnable[-1]
         runnable.pop()
-        machine.queued = False
         return machine
 
     def _turn(self, machine: Machine) -> None:
         """One turn of one machine: all that was ready, what waited for idleness, then what leaves."""
         if machine.paused or machine.dead:
+            machine.queued = False
             return
+        self._current = machine
         queue = machine.queue
         while True:
             while queue:
                 handle = queue.popleft()
                 if not handle.cancelled_:
-                    self._count(machine)
-                    handle.context.run(handle.callback, *handle.args)
-                if machine.paused or machine.dead:
-                    break
+                    self.dispatched += 1
+                    if self.dispatched > self._limit:
+                        raise Stuck(
+                            f"{machine.name} did {LIMIT} steps at {self.now_ns} ns: it loops without an end"
+                        )
+                    handle.callback(*handle.args)
+                    if machine.paused or machine.dead:
+                        break
             if machine.paused or machine.dead or not machine.idle:
                 break
             idle, machine.idle = machine.idle, []
             for step in idle:
-                self._count(machine)
-                machine.context.run(step)
-        leaving, machine.at_turn_end = machine.at_turn_end, []
-        for step in leaving:
-            step()
+                machine.call(step)
+        machine.queued = False
+        self._current = self._outside
+        if machine.at_turn_end:
+            leaving, machine.at_turn_end = machine.at_turn_end, []
+            for step in leaving:
+                step()
 
-    def _count(self, machine: Machine) -> None:
-        self.dispatched += 1
-        if self.dispatched > self._limit:
-            raise Stuck(f"{machine.name} did {LIMIT} steps at {self.now_ns} ns: it loops without an end")
+    def run_as(self, machine: Machine, step: Callable[[], None]) -> None:
+        """Runs a step as if in a turn of this machine: what it begins is the machine's."""
+        self._current = machine
+        try:
+            step()
+        finally:
+            self._current = self._outside
 
     # --- what asyncio asks of a loop -------------------------------------------------------------------------------
 
@@ -209,10 +225,13 @@ class Loop(asyncio.AbstractEventLoop):
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
     ) -> Handle:
-        context = context or contextvars.copy_context()
-        handle = Handle(callback, args, context)
-        self.enqueue(context.get(_machine, self._outside), handle)
-        return handle
+        return self._machine_of(context).call(callback, *args)
+
+    def _machine_of(self, context: contextvars.Context | None) -> Machine:
+        """A task's own; else whose turn it is."""
+        if context is None:
+            return self._current
+        return context.get(_machine) or self._current
 
     def create_future(self) -> asyncio.Future[Any]:
         return asyncio.Future(loop=self)
@@ -224,9 +243,9 @@ class Loop(asyncio.AbstractEventLoop):
         name: str | None = None,
         context: contextvars.Context | None = None,
     ) -> asyncio.Task[Any]:
-        task: asyncio.Task[Any] = asyncio.Task(coro, loop=self, name=name, context=context)
+        machine = self._machine_of(context)
+        task: asyncio.Task[Any] = asyncio.Task(coro, loop=self, name=name, context=machine.context)
         task._log_destroy_pending = False  # type: ignore[attr-defined]
-        machine = (context or contextvars.copy_context()).get(_machine, self._outside)
         machine.tasks[id(task)] = task
         task.add_done_callback(lambda done: machine.tasks.pop(id(done), None))
         return task

@@ -54,7 +54,7 @@ class Net:
         link = self.links.of(sender, receiver)
         if link.cut or not messages or receiver not in self.hosts:
             return
-        if link.plain:
+        if not (link.lose or link.duplicate or link.reorder):
             self._frame(sender, receiver, link, messages)
             return
         rng = self.links.rng
@@ -73,9 +73,9 @@ class Net:
         return False
 
     def _frame(self, sender: str, receiver: str, link: Link, messages: list[Message]) -> None:
-        octets = self.codec.encode(messages)
-        at_ns = link.arrival_ns(self.loop.now_ns, self.links.rng)
-        self.loop.at(at_ns, self._arrive, sender, self.hosts[receiver], link, octets)
+        loop = self.loop
+        at_ns = link.arrival_ns(loop.now_ns, self.links.rng)
+        loop.at(at_ns, self._arrive, sender, self.hosts[receiver], link, self.codec.encode(messages))
 
     def _arrive(self, sender: str, host: SimNetwork, link: Link, octets: bytes) -> None:
         """A frame sent to an earlier life of a server, or into a link that was cut meanwhile, is lost."""
@@ -83,9 +83,11 @@ class Net:
             host.machine.call(self._deliver, sender, host, octets)
 
     def _deliver(self, sender: str, host: SimNetwork, octets: bytes) -> None:
-        for message in self.codec.decode(octets):
-            self.delivered += 1
-            host.step(sender, message)
+        messages = self.codec.decode(octets)
+        self.delivered += len(messages)
+        step = host.step
+        for message in messages:
+            step(sender, message)
 
 
 class SimNetwork:

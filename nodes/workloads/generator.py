@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from itertools import accumulate
 
 from nodes.client.smart_client import SmartClient
 from nodes.config import SECOND, ClientConfig, WorkloadConfig
@@ -44,7 +45,7 @@ class Workload:
     def mix(self, weights: dict[str, float]) -> None:
         """Changes the mix of operations."""
         self._kinds = list(weights)
-        self._weights = list(weights.values())
+        self._weights = list(accumulate(weights.values()))
 
     def counts(self) -> dict[str, int]:
         """Calls by outcome: `ok` and POSIX names."""
@@ -98,7 +99,11 @@ class Workload:
 
     def _choose(self) -> Operation:
         rng = self._world.rng
-        kind = self._kinds[0] if len(self._kinds) == 1 else rng.choices(self._kinds, self._weights)[0]
+        kind = (
+            self._kinds[0]
+            if len(self._kinds) == 1
+            else rng.choices(self._kinds, cum_weights=self._weights)[0]
+        )
         if kind in ("create", "mkdir"):
             return self._make(kind)
         directory = f"{self._config.root}/d{rng.randrange(self._config.directories)}"

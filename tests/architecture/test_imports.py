@@ -10,7 +10,15 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 PURE = {"nodes.units", "nodes.errors", "nodes.metadata"}
-FLOOR = PURE | {"nodes.wire", "nodes.trace", "nodes.storage", "nodes.world", "nodes.scope", "nodes.config"}
+FLOOR = PURE | {
+    "nodes.wire",
+    "nodes.trace",
+    "nodes.storage",
+    "nodes.world",
+    "nodes.scope",
+    "nodes.wake",
+    "nodes.config",
+}
 TREE = {
     f"nodes.coordination.{name}"
     for name in ("tree", "operations", "codes", "sessions", "watches", "znode", "paths")
@@ -21,6 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "nodes.config": set(),
     "nodes.metadata": PURE,
     "nodes.scope": set(),
+    "nodes.wake": set(),
     "nodes.world": {"nodes.scope", "nodes.trace", "nodes.wire"},
     "nodes.wire": FLOOR,
     "nodes.trace": FLOOR,

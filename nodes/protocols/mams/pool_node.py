@@ -24,6 +24,7 @@ from nodes.protocols.mams.messages import (
 )
 from nodes.protocols.mams.state import ReplicatedState
 from nodes.trace.events import Cut, Durable
+from nodes.wake import Wake
 from nodes.wire.messages import JournalGroup, Mark, Message
 from nodes.world import World
 
@@ -53,7 +54,7 @@ class PoolNode:
         self.promised = promised
         self._promised_on_disk = promised
         self._inbox: list[Work] = []
-        self._wanted = asyncio.Event()
+        self._wanted = Wake()
         self._unsynced: list[Durable] = []
         self._replies: list[tuple[str, Message]] = []
         self._commits_after_sync = 0
@@ -113,7 +114,6 @@ class PoolNode:
         """Takes what has arrived, writes it, syncs once, answers; for ever. Raises OSError of the disk."""
         while True:
             await self._wanted.wait()
-            self._wanted.clear()
             work, self._inbox = self._inbox, []
             waits, self._waits = self._waits, []
             for peer, message in work:

@@ -44,12 +44,15 @@ class RenewingSessions:
         self._answering = answering
         self._epoch = epoch
         self.juniors: dict[str, list[Mark]] = {}
+        self._seen: set[str] = set()
+        """The juniors of the scan before: who has just come is left until the next, so that those who come together are seen together."""
         self._attempts: Counter[str] = Counter()
         """Sessions since a junior was last in step: one that fails does not keep the others waiting."""
         self._reading = ""
         self._finishing = ""
         self._progress = asyncio.Event()
         self._phase = ""
+        self._reached: Mark | None = None
 
     # --- steps ----------------------------------------------------------------------------------------------------
 
@@ -64,6 +67,7 @@ class RenewingSessions:
     def on_renewed(self, peer: str, message: Renewed) -> None:
         if peer == self._reading and message.epoch == self._epoch:
             self._phase = message.phase
+            self._reached = message.mark if message.phase == "done" else None
             self._progress.set()
 
     def on_lost(self, participant: str) -> None:
@@ -77,21 +81,24 @@ class RenewingSessions:
     # --- procedure ------------------------------------------------------------------------------------------------
 
     async def renew_one(self) -> None:
-        """Opens a session with the nearest junior, if there is one. Raises LostLock."""
-        if not self.juniors:
+        """One scan: opens a session with the nearest junior that the scan before saw too, if there is one. Raises LostLock."""
+        waiting = [name for name in self.juniors if name in self._seen]
+        self._seen = set(self.juniors)
+        if not waiting:
             return
-        junior = min(
-            self.juniors, key=lambda name: (self._attempts[name], self._gap(self.juniors[name]), name)
-        )
+        junior = min(waiting, key=lambda name: (self._attempts[name], self._gap(self.juniors[name]), name))
         tails = self.juniors.pop(junior)
         self._attempts[junior] += 1
         common = self._common(tails)
         gap = self._replica.log.last.sn - common
         self._step("open", f"{junior} lacks {gap} groups")
-        if gap > DIRECT_GAP and not await self._let_read(junior, common, gap):
-            return
-        if gap <= DIRECT_GAP:
-            await self._finish(junior, common)
+        while gap > DIRECT_GAP:
+            mark = await self._let_read(junior, common, gap)
+            common, before = self._common([mark]) if mark is not None else common, gap
+            gap = self._replica.log.last.sn - common
+            if gap >= before:
+                return
+        await self._finish(junior, common)
 
     def _common(self, tails: list[Mark]) -> int:
         common = self._replica.log.agrees_up_to(tails)
@@ -103,15 +110,15 @@ class RenewingSessions:
     def _step(self, step: str, detail: str) -> None:
         self._replica.step("renewing", step, PAPER, detail, self._epoch)
 
-    async def _let_read(self, junior: str, keep_sn: int, gap: int) -> bool:
-        """The junior reads image and journal; it registers again when it has come near. False when it fell silent."""
+    async def _let_read(self, junior: str, keep_sn: int, gap: int) -> Mark | None:
+        """The junior reads image and journal; gives the end of its journal then, None when it failed or fell silent."""
         replica = self._replica
         image = gap > replica.config.cluster.image_gap or self._writer_lacks(keep_sn)
         source = next(iter(self._writer.participants), replica.name)
         renew = Renew(self._epoch, keep_sn, replica.state.commit_sn, source, image)
         replica.world.network.send(junior, renew)
         self._step("image" if image else "journal", f"{junior} reads from {source} up to sn {renew.goal_sn}")
-        self._reading, self._phase = junior, ""
+        self._reading, self._phase, self._reached = junior, "", None
         patience_ns = 4 * replica.config.cluster.timing.ack_timeout_ms * MILLISECOND + (
             IMAGE_NS if image else 0
         )
@@ -121,7 +128,7 @@ class RenewingSessions:
             await self._progress.wait()
             timer.cancel()
         self._reading = ""
-        return self._phase == "done"
+        return self._reached
 
     def _fall_silent(self) -> None:
         self._phase = "failed"

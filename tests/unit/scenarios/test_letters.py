@@ -76,5 +76,13 @@ def test_while_something_is_under_way_other_rows_are_listed() -> None:
     ) == 1
 
 
+def test_a_standby_that_fell_out_of_step_is_listed() -> None:
+    story = failover()
+    story.view(30, "JSAS")
+    story.view(31, "SSAS")
+    found = match(story.rows.all, SERVERS, ["ASSS", "-SSS", "-ASS", "SASS"], any_order=True)
+    assert isinstance(found, Match) and found.between == ["JASS", "JASS", "SASS"]
+
+
 def test_rows_of_another_length_are_told() -> None:
     assert "letters" in str(match([Row(1, "AS", False)], ["a", "b"], ["ASS"], True))
