@@ -207,16 +207,16 @@ def test(level: Annotated[str, typer.Argument(help="quick or all")] = "all") -> 
 @app.command()
 def run(
     file: Path,
-    on: Annotated[str, typer.Option(help="simulated or processes")] = "simulated",
+    on: Annotated[str, typer.Option(help="simulated, processes or containers")] = "simulated",
     seed: Annotated[int | None, typer.Option(min=0, help="Instead of the file's own.")] = None,
     report: Annotated[Path | None, typer.Option(help="FILE.json or FILE.html")] = None,
     scale: Annotated[
-        float, typer.Option(min=0.01, max=10, help="Multiplies every time of the file on processes.")
+        float, typer.Option(min=0.01, max=10, help="Multiplies every time of the file on real servers.")
     ] = 1.0,
 ) -> None:
     """Run a scenario."""
-    if on not in ("simulated", "processes"):
-        raise Malformed(f"--on {on!r} is unknown; say simulated or processes")
+    if on not in ("simulated", "processes", "containers"):
+        raise Malformed(f"--on {on!r} is unknown; say simulated, processes or containers")
     commands = importlib.import_module("backend.scenarios.cli")
     raise typer.Exit(commands.run_command(file, on, seed, report, scale))
 

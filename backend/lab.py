@@ -14,9 +14,11 @@ from backend.errors import LabError
 from backend.events.failovers import Failover, Failovers
 from backend.events.hub import Hub
 from backend.events.lamps import Checks
+from backend.fabrics.containers import ContainerFabric
+from backend.fabrics.fabric import GENTLE, ClusterFabric
+from backend.fabrics.faults import Faults
 from backend.fabrics.home import Home
-from backend.fabrics.process_faults import ProcessFaults
-from backend.fabrics.processes import GENTLE, ProcessFabric
+from backend.fabrics.processes import ProcessFabric
 from backend.settings import Settings
 from backend.store import queries
 from backend.store.buckets import Buckets
@@ -38,8 +40,13 @@ class Lab:
         self.buckets = Buckets()
         self.failovers = Failovers(self._failed_over)
         workload = GENTLE if settings.workload else None
-        self.fabric = ProcessFabric(home, self._on_events, workload, store.positions, store.run, last)
-        self.faults = ProcessFaults(self.fabric)
+        known = (workload, store.positions, store.run, last)
+        self.fabric: ClusterFabric = (
+            ContainerFabric(settings.inventory, home, self._on_events, *known)
+            if settings.inventory
+            else ProcessFabric(home, self._on_events, *known)
+        )
+        self.faults = Faults(self.fabric)
         self.checks = Checks(home.file.cluster, lambda failed: self.fabric.tell("checks", failed))
         self.hub = Hub(self)
         self.fault_lock = asyncio.Lock()
@@ -56,7 +63,9 @@ class Lab:
     @classmethod
     async def open(cls, settings: Settings) -> Lab:
         """Raises CannotStart in one line; nothing is left held then."""
-        home = Home.open(settings.data, settings.standbys, settings.protocol, settings.zookeeper)
+        home = Home.open(
+            settings.data, settings.standbys, settings.protocol, settings.zookeeper, settings.token_file
+        )
         try:
             store = await Store.open(home.path / "events.db")
         except LabError:

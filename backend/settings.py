@@ -6,6 +6,8 @@ from pathlib import Path
 
 import msgspec
 
+from backend.fabrics.inventory import Inventory
+
 DEFAULT_PORT = 8080
 DEFAULT_STANDBYS = 3
 DEFAULT_PROTOCOL = "mams"
@@ -26,5 +28,12 @@ class Settings(msgspec.Struct, frozen=True):
     standbys: int | None = None
     zookeeper: str | None = None
     """`host:port,host:port` of a real ensemble; None starts the embedded server."""
+    inventory: Inventory | None = None
+    """The containers of the cluster; None starts processes here."""
+    listen: str = "127.0.0.1"
+    token_file: Path | None = None
+    """Where others read the secret; None keeps it in the data directory."""
+    health: Path | None = None
+    """Touched once a second from the first settled moment on."""
     page: Path = PAGE
     workload: bool = True

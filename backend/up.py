@@ -9,6 +9,7 @@ import gc
 import signal
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import uvicorn
 import uvloop
@@ -17,12 +18,13 @@ from rich.console import Console
 from backend.app import create_app
 from backend.clusters.service import cluster
 from backend.errors import WRONG_INPUT_EXIT, CannotStart, LabError, reason_of
-from backend.fabrics.processes import wait_until
+from backend.fabrics.fabric import wait_until
 from backend.lab import Lab
 from backend.settings import Settings
 from backend.status import table
 
 GREEN_TIMEOUT_S = 60.0
+BEAT_S = 1.0
 GC_THRESHOLDS = (200_000, 50, 1000)
 """The checks keep many small objects and no cycles: the default would walk them again and again."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -49,7 +51,7 @@ def run_up(settings: Settings) -> int:
 
 
 async def up(settings: Settings) -> int:
-    listener = listen(settings.port)
+    listener = listen(settings.listen, settings.port)
     with listener:
         lab = await Lab.open(settings)
         ending = asyncio.Event()
@@ -68,6 +70,7 @@ async def up(settings: Settings) -> int:
 async def live(lab: Lab, settings: Settings, ending: asyncio.Event) -> int:
     """From the start of the cluster to the wish to end it."""
     told = asyncio.create_task(ending.wait())
+    beating = asyncio.create_task(beat(lab, settings.health)) if settings.health else None
     starting = asyncio.create_task(start(lab, settings))
     await asyncio.wait((told, starting), return_when=asyncio.FIRST_COMPLETED)
     if starting.done():
@@ -76,8 +79,18 @@ async def live(lab: Lab, settings: Settings, ending: asyncio.Event) -> int:
         starting.cancel()
         await asyncio.gather(starting, return_exceptions=True)
     await told
+    if beating is not None:
+        beating.cancel()
     say("Stopping …")
     return 0
+
+
+async def beat(lab: Lab, health: Path) -> None:
+    """For whoever asks whether this control plane lives: once the cluster was green it does."""
+    while True:
+        if lab.start_s is not None:
+            health.touch()
+        await asyncio.sleep(BEAT_S)
 
 
 async def start(lab: Lab, settings: Settings) -> None:
@@ -97,12 +110,12 @@ def say(line: str) -> None:
     console.print(line, markup=False, soft_wrap=True)
 
 
-def listen(port: int) -> socket.socket:
-    """The one fixed port, on this machine's own interface alone. Raises CannotStart."""
+def listen(host: str, port: int) -> socket.socket:
+    """The one fixed port; on this machine's own interface unless told otherwise. Raises CannotStart."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind(("127.0.0.1", port))
+        listener.bind((host, port))
         listener.listen(128)
     except OSError as error:
         listener.close()

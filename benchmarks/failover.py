@@ -10,7 +10,7 @@ from typing import Any
 import uvloop
 
 from backend.events.failovers import Failover, Failovers
-from backend.fabrics.launch import CLIENT
+from backend.fabrics.names import CLIENT
 from benchmarks.running import cluster, quantile, report
 from nodes.config import Timing, WorkloadConfig
 from nodes.trace.events import Called, Stamped

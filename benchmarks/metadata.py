@@ -13,8 +13,7 @@ from typing import Any
 
 import uvloop
 
-from backend.fabrics.launch import CLIENT
-from backend.fabrics.sockets import ask
+from backend.fabrics.names import CLIENT
 from benchmarks.running import Bench, cluster, quantile, report
 from nodes.config import SECOND, WorkloadConfig
 from nodes.real.clock import monotonic_ns
@@ -83,7 +82,7 @@ class Counted:
 async def phase(bench: Bench, counted: Counted, kind: str) -> float:
     """The median rate of one kind of operation, which is all that the client does now."""
     name = kind.capitalize()
-    await ask(bench.fabric.home.socket_of(CLIENT), {"do": "mix", "mix": {kind: 1}})
+    await bench.fabric.ask(CLIENT, {"do": "mix", "mix": {kind: 1}})
     await asyncio.sleep(WARM_S)
     counted.clear()
     from_ns = monotonic_ns()

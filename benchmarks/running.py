@@ -11,9 +11,10 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
+from backend.fabrics.fabric import wait_until
+from backend.fabrics.faults import Faults
 from backend.fabrics.home import Home
-from backend.fabrics.process_faults import ProcessFaults
-from backend.fabrics.processes import ProcessFabric, wait_until
+from backend.fabrics.processes import ProcessFabric
 from nodes.config import ClusterConfig, Timing, WorkloadConfig, one_group
 from nodes.invariants import registry
 from nodes.trace.events import Stamped
@@ -26,7 +27,7 @@ class Bench:
 
     def __init__(self, fabric: ProcessFabric, lamps: registry.Lamps):
         self.fabric = fabric
-        self.faults = ProcessFaults(fabric)
+        self.faults = Faults(fabric)
         self.lamps = lamps
 
     async def until(self, true: Callable[[], bool], timeout_s: float = GREEN_S) -> None:

@@ -46,6 +46,8 @@ class Server(BaseModel):
     lag: int = Field(description="Committed groups that are not durable here.")
     pid: int
     address: str
+    container: str = Field(default="", description="Short id; empty on processes.")
+    image: str = ""
     faults: list[int]
     warning: str = ""
 
@@ -54,9 +56,23 @@ class Client(BaseModel):
     name: str
     pid: int
     process: ProcessState
+    address: str = ""
+    container: str = ""
+    image: str = ""
     rate_per_s: float
     paused: bool
     clients: int = Field(description="Concurrent calls.")
+
+
+class CoordinationServer(BaseModel):
+    """One server of a ZooKeeper ensemble that is ours."""
+
+    name: str
+    role: Literal["leader", "follower", "looking", "down"]
+    process: ProcessState
+    address: str
+    container: str
+    image: str
 
 
 class CoordinationService(BaseModel):
@@ -64,6 +80,7 @@ class CoordinationService(BaseModel):
     address: str
     process: ProcessState
     embedded: bool
+    servers: list[CoordinationServer] = Field(description="Empty unless they are ours one by one.")
 
 
 class Link(BaseModel):

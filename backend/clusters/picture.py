@@ -12,7 +12,7 @@ from nodes.config import ClusterConfig
 from nodes.trace import events as e
 
 INSTANT = ("take_lock", "expire_session", "add_server")
-ENDS_PROCESS = ("crash", "stop")
+ENDS_PROCESS = ("crash", "stop", "power_loss")
 
 
 class ServerState(msgspec.Struct):
@@ -66,6 +66,8 @@ class Picture(msgspec.Struct):
     servers: dict[str, ServerState] = {}
     groups: dict[str, GroupState] = {}
     clients: dict[str, ClientState] = {}
+    ensemble: list[str] = []
+    """The servers of the coordination service by name, when they can be struck one by one."""
     faults: dict[int, FaultState] = {}
     broken: dict[str, str] = {}
     """Invariants that failed, and why."""
@@ -103,7 +105,7 @@ def started(picture: Picture, stamped: e.Stamped, event: e.Started) -> None:
         return
     server = picture.server(stamped.server)
     server.process, server.pid, server.address = "running", event.pid, event.address
-    server.believes, server.stopped_ns = "none", 0
+    server.believes, server.stopped_ns, server.warning = "none", 0, ""
 
 
 def stopped(picture: Picture, stamped: e.Stamped, event: e.Stopped) -> None:
@@ -197,6 +199,13 @@ def strike(server: ServerState, event: e.FaultInjected, at_ns: int) -> None:
         server.process = "paused"
 
 
+def process_ended(picture: Picture, stamped: e.Stamped, event: e.ProcessEnded) -> None:
+    server = picture.servers.get(event.server)
+    if server is not None:
+        mark_stopped(server, stamped.at_ns)
+        server.warning = event.reason
+
+
 def fault_ended(picture: Picture, stamped: e.Stamped, event: e.FaultEnded) -> None:
     picture.faults.pop(event.fault, None)
     for server in picture.servers.values():
@@ -216,5 +225,5 @@ STEPS: dict[type[e.Event], Callable[[Picture, e.Stamped, Any], None]] = {
     e.Placed: placed,
     e.LockHeld: lock_held, e.EpochRaised: epoch_raised, e.Configured: configured, e.FaultInjected:
     fault_injected,
-    e.FaultEnded: fault_ended, e.CheckFailed: check_failed,
+    e.FaultEnded: fault_ended, e.ProcessEnded: process_ended, e.CheckFailed: check_failed,
 }  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from backend.clusters import views
-from backend.fabrics import launch
+from backend.fabrics.names import COORDINATION
 from nodes.real.clock import monotonic_ns
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def cluster(lab: Lab) -> dict[str, Any]:
     return {
         "cluster": config.cluster,
         "protocol": config.protocol,
-        "fabric": "processes",
+        "fabric": fabric.kind,
         "run": lab.store.run,
         "seq": picture.seq,
         "clock": CLOCK,
@@ -50,8 +50,8 @@ def servers(lab: Lab) -> list[dict[str, Any]]:
         row["process"], row["pid"] = fabric.state_of(state.name), fabric.pid_of(state.name)
         if row["process"] == "stopped":
             row["believes"] = "none"
-        port = lab.home.file.ports.get(state.name)
-        row["address"] = state.address or (launch.address(port) if port else "")
+        box = fabric.box(state.name)
+        row |= {**box, "address": state.address or box["address"] or fabric.peers().get(state.name, "")}
         told.append(row)
     return told
 
@@ -64,18 +64,33 @@ def workload(lab: Lab) -> dict[str, Any]:
 def clients(lab: Lab) -> list[dict[str, Any]]:
     fabric = lab.fabric
     return [
-        {"name": name, "pid": fabric.pid_of(name), "process": fabric.state_of(name), **workload(lab)}
+        {
+            "name": name,
+            "pid": fabric.pid_of(name),
+            "process": fabric.state_of(name),
+            **fabric.box(name),
+            **workload(lab),
+        }
         for name in fabric.picture.clients
     ]
 
 
 def coordination(lab: Lab) -> dict[str, Any]:
-    ensemble = lab.fabric.ensemble
+    fabric, ensemble = lab.fabric, lab.fabric.ensemble
     return {
-        "pid": lab.fabric.pid_of(launch.COORDINATION),
+        "pid": fabric.pid_of(COORDINATION),
         "address": ",".join(ensemble.hosts),
-        "process": lab.fabric.state_of(launch.COORDINATION) if ensemble.embedded else "running",
+        "process": fabric.state_of(COORDINATION) if ensemble.embedded else "running",
         "embedded": ensemble.embedded,
+        "servers": [
+            {
+                "name": name,
+                "role": fabric.role_of(name),
+                "process": fabric.state_of(name),
+                **fabric.box(name),
+            }
+            for name in fabric.coordination_servers
+        ],
     }
 
 
@@ -90,7 +105,8 @@ def processes(lab: Lab) -> dict[str, Any]:
     """Who runs: pushed to the page on every change."""
     return {
         "servers": [
-            {"name": row["name"], "process": row["process"], "pid": row["pid"]} for row in servers(lab)
+            {key: row[key] for key in ("name", "process", "pid", "container", "image", "address")}
+            for row in servers(lab)
         ],
         "clients": clients(lab),
         "coordination": coordination(lab),

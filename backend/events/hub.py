@@ -14,7 +14,6 @@ import msgspec
 from backend.clusters import service, views
 from backend.errors import Unavailable
 from backend.events.messages import MessageLines
-from backend.fabrics.sockets import ask
 from backend.store.encoding import OF_ONE_GROUP, named
 from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Stamped
@@ -171,7 +170,7 @@ class Hub:
                 names = [
                     name
                     for name, state in self._lab.fabric.states().items()
-                    if state == "running" and name != "coordination"
+                    if state == "running" and name not in self._lab.fabric.spread(["coordination"])
                 ]
                 await asyncio.gather(*(self._take_messages(name, wanted) for name in names))
             on = wanted
@@ -180,11 +179,11 @@ class Hub:
                 self._tell(told)
 
     async def _take_messages(self, name: str, wanted: bool) -> None:
-        socket = self._lab.home.socket_of(name)
+        ask = self._lab.fabric.ask
         with contextlib.suppress(Unavailable):
-            await ask(socket, {"do": "messages", "on": wanted}, 0.3)
+            await ask(name, {"do": "messages", "on": wanted}, 0.3)
             if wanted:
-                self._lines.add(name, await ask(socket, {"do": "take_messages"}, 0.3))
+                self._lines.add(name, await ask(name, {"do": "take_messages"}, 0.3))
 
 
 def thinned(fresh: list[Numbered]) -> list[Numbered]:

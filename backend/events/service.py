@@ -9,7 +9,6 @@ from backend.clusters.picture import Picture
 from backend.errors import Malformed, NotThere, Unavailable
 from backend.events.journal import journal
 from backend.events.timeline import timeline
-from backend.fabrics.sockets import ask
 from backend.lab import Lab
 from backend.store import queries
 from backend.store.encoding import KINDS
@@ -86,5 +85,5 @@ async def record(lab: Lab, server: str, sn: int) -> dict[str, Any]:
         )
     if lab.fabric.state_of(server) != "running":
         raise Unavailable(f"{server} does not run: its journal cannot be read now")
-    answer = await ask(lab.home.socket_of(server), {"do": "group", "sn": sn})
+    answer = await lab.fabric.ask(server, {"do": "group", "sn": sn})
     return {"server": server, "sn": sn, "group": answer.get("group", answer)}

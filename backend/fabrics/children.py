@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -19,9 +18,11 @@ import msgspec
 from backend.errors import Unavailable
 from backend.fabrics.home import replace_file
 from backend.settings import REPOSITORY
+from nodes.real.spawned import last_words, ready_line
 
 READY_TIMEOUT_S = 20.0
 POLL_S = 0.005
+SILENT = "it said nothing (see {})"
 
 
 class Recorded(msgspec.Struct):
@@ -59,6 +60,7 @@ class Child:
         self.role = role
         self.pid = pid
         self.paused = False
+        self.ended = ""
         self.ready: dict[str, Any] = {}
         self._began = start
         self._popen = popen
@@ -84,28 +86,28 @@ class Child:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
-    def pause(self) -> None:
+    async def pause(self) -> None:
         self.signal(signal.SIGSTOP)
         self.paused = True
 
-    def resume(self) -> None:
+    async def resume(self) -> None:
         self.signal(signal.SIGCONT)
         self.paused = False
 
     async def kill(self) -> None:
         self.signal(signal.SIGKILL)
-        await self.ended(5.0)
+        await self.gone(5.0)
 
     async def stop(self, patience_s: float = 2.0) -> None:
         """SIGTERM, then SIGKILL to one that does not end in time."""
         if not self.running:
             return
         self.signal(signal.SIGTERM)
-        self.resume()
-        if not await self.ended(patience_s):
+        await self.resume()
+        if not await self.gone(patience_s):
             await self.kill()
 
-    async def ended(self, timeout_s: float) -> bool:
+    async def gone(self, timeout_s: float) -> bool:
         deadline = time.monotonic() + timeout_s
         while self.running:
             if time.monotonic() > deadline:
@@ -163,21 +165,14 @@ class Children:
 async def wait_ready(child: Child, output: Path, errors: Path, mark: int) -> dict[str, Any]:
     deadline = time.monotonic() + READY_TIMEOUT_S
     while time.monotonic() < deadline:
-        line, whole, _ = output.read_bytes().partition(b"\n")
-        if whole:
-            with contextlib.suppress(ValueError):
-                return dict(json.loads(line))
+        told = ready_line(output)
+        if told is not None:
+            return told
         if not child.running:
-            raise Unavailable(f"{child.name} ended while it started: {last_words(errors, mark)}")
+            raise Unavailable(
+                f"{child.name} ended while it started: {last_words(errors, mark) or SILENT.format(errors)}"
+            )
         await asyncio.sleep(POLL_S)
     raise Unavailable(
-        f"{child.name} did not become ready within {READY_TIMEOUT_S:.0f} s: {last_words(errors, mark)}"
+        f"{child.name} did not become ready within {READY_TIMEOUT_S:.0f} s: {last_words(errors, mark) or SILENT.format(errors)}"
     )
-
-
-def last_words(errors: Path, mark: int) -> str:
-    """The last line that the process wrote to its standard error since `mark`."""
-    with errors.open("rb") as file:
-        file.seek(mark)
-        lines = [line for line in file.read()[-8192:].decode("utf-8", "replace").splitlines() if line.strip()]
-    return lines[-1].strip() if lines else f"it said nothing (see {errors})"

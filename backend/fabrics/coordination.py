@@ -7,21 +7,24 @@ import asyncio
 import contextlib
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
-from backend.errors import CannotStart, FaultUnsupported, Unavailable
+from backend.errors import CannotStart, FaultUnsupported, Impossible, Unavailable
 from backend.fabrics import launch
 from backend.fabrics.children import Child, Children
 from backend.fabrics.home import Home
+from backend.fabrics.names import COORDINATION
 from backend.fabrics.sockets import ask, follow
-from backend.fabrics.tree_watch import TreeClient
+from backend.fabrics.tree_watch import TreeClient, end_session, make_chroot
 from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Event
 from nodes.trace.observer import Observer
 
 Tell = Callable[[str, Event, int], None]
 """Server, event, and when it happened (0 for now)."""
+Ask = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
+"""A question to a server, over the way that no fault touches."""
 ENDS = {"expire": "expired", "close": "closed"}
 AGAIN_S = 0.1
 
@@ -45,9 +48,9 @@ class Ensemble(Protocol):
     async def close(self) -> None: ...
 
 
-def ensemble_of(home: Home, children: Children, tell: Tell) -> Ensemble:
+def ensemble_of(home: Home, children: Children, tell: Tell, ask_server: Ask) -> Ensemble:
     if home.file.zookeeper:
-        return RealEnsemble(home, tell)
+        return RealEnsemble(home, home.file.zookeeper, tell, ask_server)
     return EmbeddedEnsemble(home, children, tell)
 
 
@@ -62,23 +65,23 @@ class EmbeddedEnsemble:
         self._home = home
         self._children = children
         self._tell = tell
-        self._socket = home.socket_of(launch.COORDINATION)
+        self._socket = home.socket_of(COORDINATION)
         self._client: TreeClient | None = None
         self._skew_ns = 0
         """From coordination's clock, which stands still while the machine sleeps, to the servers'."""
 
     async def start(self, leftovers: dict[str, Child]) -> None:
-        leftover = leftovers.get(launch.COORDINATION)
-        port = self._home.port_of(launch.COORDINATION, in_use=leftover is not None)
+        leftover = leftovers.get(COORDINATION)
+        port = self._home.port_of(COORDINATION, in_use=leftover is not None)
         self.hosts = [launch.address(port)]
         if leftover is None:
             await self.restart()
 
     async def restart(self) -> None:
-        port = self._home.port_of(launch.COORDINATION)
-        directory = self._home.directory(launch.COORDINATION)
+        port = self._home.port_of(COORDINATION)
+        directory = self._home.directory(COORDINATION)
         await self._children.spawn(
-            launch.COORDINATION,
+            COORDINATION,
             "coordination",
             "nodes.coordination",
             "--host",
@@ -119,11 +122,11 @@ class EmbeddedEnsemble:
 
     def _tell_all(self, events: list[Event], at_ns: int = 0) -> None:
         for event in events:
-            self._tell(launch.COORDINATION, event, at_ns)
+            self._tell(COORDINATION, event, at_ns)
 
     async def take_lock(self, group: str, owner: str) -> None:
         if self._client is None:
-            self._client = TreeClient(self.hosts)
+            self._client = TreeClient(",".join(self.hosts))
         await self._client.take_lock(group, owner)
 
     async def expire(self, server: str, session: int) -> None:
@@ -135,16 +138,18 @@ class EmbeddedEnsemble:
 
 
 class RealEnsemble:
-    """A ZooKeeper that is not ours: watched like any client does."""
+    """A ZooKeeper ensemble: watched like any client does. `hosts` is `host:port,…` with an optional `/chroot`."""
 
     embedded = False
 
-    def __init__(self, home: Home, tell: Tell):
+    def __init__(self, home: Home, hosts: str, tell: Tell, ask_server: Ask):
         self.observer = Observer()
-        self.hosts = [host.strip() for host in (home.file.zookeeper or "").split(",")]
+        named, _, self._chroot = hosts.partition("/")
+        self.hosts = [host.strip() for host in named.split(",")]
         self._home = home
         self._tell = tell
-        self._client = TreeClient(self.hosts)
+        self._ask = ask_server
+        self._client = TreeClient(hosts)
 
     async def start(self, leftovers: dict[str, Child]) -> None:
         reachable = await asyncio.gather(*(asyncio.to_thread(answers, host) for host in self.hosts))
@@ -152,6 +157,8 @@ class RealEnsemble:
             raise CannotStart(
                 f"no ZooKeeper answers at {','.join(self.hosts)}; start it or leave --zookeeper out"
             )
+        if self._chroot:
+            await make_chroot(self.hosts, self._chroot)
         await self._client.claim(self._home.name)
 
     async def observe(self) -> None:
@@ -165,7 +172,7 @@ class RealEnsemble:
         if gone:
             events += self.observer.session_ended(gone, "expired")
         for event in events:
-            self._tell(launch.COORDINATION, event, 0)
+            self._tell(COORDINATION, event, 0)
 
     async def restart(self) -> None:
         raise FaultUnsupported("the ZooKeeper ensemble is not ours to start")
@@ -174,9 +181,11 @@ class RealEnsemble:
         await self._client.take_lock(group, owner)
 
     async def expire(self, server: str, session: int) -> None:
-        raise FaultUnsupported(
-            "a real ZooKeeper does not let others expire a session: cut the server from coordination instead"
-        )
+        """Who knows a session's password may take it over and close it: its owner is told that it expired."""
+        told = await self._ask(server, {"do": "session"})
+        if int(told["session"]) != session:
+            raise Impossible(f"{server} has another session by now")
+        await end_session(self.hosts, session, bytes.fromhex(told["password"]))
 
     async def close(self) -> None:
         await self._client.close()

@@ -40,15 +40,23 @@ class ClusterFile(msgspec.Struct, kw_only=True):
 class Home:
     """Holds the lock of the directory from `open` to `close`."""
 
-    def __init__(self, path: Path, lock: int, file: ClusterFile, token: bytes):
+    def __init__(self, path: Path, lock: int, file: ClusterFile, token_file: Path, token: bytes):
         self.path = path
+        self.token_file = token_file
         self.file = file
         self.token = token
         self._lock = lock
         self._sockets = socket_directory(path)
 
     @classmethod
-    def open(cls, path: Path, standbys: int | None, protocol: str | None, zookeeper: str | None) -> Home:
+    def open(
+        cls,
+        path: Path,
+        standbys: int | None,
+        protocol: str | None,
+        zookeeper: str | None,
+        token_file: Path | None = None,
+    ) -> Home:
         """Makes the directory and its cluster where there is none.
 
         Raises CannotStart in one line when it is held, unwritable, or of another format or shape.
@@ -60,21 +68,22 @@ class Home:
             file.zookeeper = zookeeper
             return file
 
-        return cls._locked(path, choose)
+        return cls._locked(path, choose, token_file)
 
     @classmethod
-    def make(cls, path: Path, cluster: ClusterConfig, seed: int = 0) -> Home:
+    def make(cls, path: Path, cluster: ClusterConfig, seed: int = 0, token_file: Path | None = None) -> Home:
         """A directory for a cluster of this very configuration; raises CannotStart like `open`."""
-        return cls._locked(path, lambda _: ClusterFile(seed=seed, cluster=cluster))
+        return cls._locked(path, lambda _: ClusterFile(seed=seed, cluster=cluster), token_file)
 
     @classmethod
-    def _locked(cls, path: Path, choose: Callable[[Path], ClusterFile]) -> Home:
+    def _locked(cls, path: Path, choose: Callable[[Path], ClusterFile], token_file: Path | None) -> Home:
         path = path.expanduser().absolute()
         try:
             path.mkdir(parents=True, exist_ok=True)
             lock = take_lock(path)
             try:
-                home = cls(path, lock, choose(path), read_token(path / "token"))
+                secret = token_file or path / "token"
+                home = cls(path, lock, choose(path), secret, read_token(secret))
                 home.save()
             except BaseException:
                 os.close(lock)
@@ -86,10 +95,6 @@ class Home:
     @property
     def name(self) -> str:
         return self.file.cluster.cluster
-
-    @property
-    def token_file(self) -> Path:
-        return self.path / "token"
 
     def servers(self) -> dict[str, str]:
         """Every metadata server and its group, in order."""

@@ -8,11 +8,8 @@ from typing import Any
 import msgspec
 
 from backend.fabrics.home import Home, replace_file
+from backend.fabrics.names import CLIENT
 from nodes.config import ClientConfig, ServerConfig, WorkloadConfig
-
-CLIENT = "client1"
-COORDINATION = "coordination"
-RELAYS = "relays"
 
 
 def address(port: int) -> str:

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import msgspec
 
+from backend.fabrics.names import COORDINATION, EVERYBODY
+
 Direction = Literal["both", "to", "from"]
 OPPOSITE: dict[Direction, Direction] = {"both": "both", "to": "from", "from": "to"}
-COORDINATION = "coordination"
-EVERYBODY = "*"
 
 
 class LinkFault(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ from backend.fabrics import launch
 from backend.fabrics.children import Child, Children
 from backend.fabrics.home import Home
 from backend.fabrics.links import LinkFault, relay_rules
+from backend.fabrics.names import RELAYS
 from backend.fabrics.sockets import ask
 
 
@@ -16,21 +17,21 @@ class RelayHouse:
     def __init__(self, home: Home, children: Children):
         self._home = home
         self._children = children
-        self._socket = home.socket_of(launch.RELAYS)
+        self._socket = home.socket_of(RELAYS)
         self._targets: list[str] = []
 
     async def start(self, leftovers: dict[str, Child], servers: list[str], targets: list[str]) -> None:
         self._targets = targets
-        adopted = launch.RELAYS in leftovers
+        adopted = RELAYS in leftovers
         if adopted:
             try:
                 await ask(self._socket, {"do": "status"})
             except Unavailable:
-                await leftovers[launch.RELAYS].kill()
+                await leftovers[RELAYS].kill()
                 adopted = False
         if not adopted:
             await self._children.spawn(
-                launch.RELAYS, "relays", "backend.fabrics.relays", "--control", str(self._socket)
+                RELAYS, "relays", "backend.fabrics.relays", "--control", str(self._socket)
             )
         for name in servers:
             await self.add(name, in_use=adopted)

@@ -19,14 +19,16 @@ def resolve(word: str, picture: Picture, rng: random.Random) -> list[str]:
     when nobody has the role now."""
     if word == "clients":
         return sorted(picture.clients) or nobody(word)
-    if word == "coordination" or word in picture.servers or word in picture.clients or word in picture.groups:
+    named = [
+        *sorted(picture.servers), *sorted(picture.clients), "coordination", *picture.ensemble, *sorted(picture.groups)
+    ]  # fmt: skip
+    if word in named:
         return [word]
     found = WORDS.match(word)
     if found is None:
-        known = ", ".join(
-            [*sorted(picture.servers), *sorted(picture.clients), "coordination", *sorted(picture.groups)]
+        raise NotThere(
+            f"no target is called {word[:60]!r}; there are {', '.join(named)}, and words like 'active of g1'"
         )
-        raise NotThere(f"no target is called {word[:60]!r}; there are {known}, and words like 'active of g1'")
     return by_role(found, word, picture, rng)
 
 

@@ -3,26 +3,36 @@ ordered by time."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Protocol
 
 from nodes.trace.events import Stamped
-from nodes.trace.reader import TraceReader
 
 HOLD_BACK_NS = 30_000_000
 """A server writes its trace at the end of a turn: events wait so long for older ones of other servers."""
+
+
+class Source(Protocol):
+    """One server's trace."""
+
+    def read(self) -> list[Stamped]:
+        """What came since the last call, in order."""
 
 
 class Traces:
     """Nothing is lost by a kill of the control plane: `positions` are the last numbers that were stored."""
 
     def __init__(self, positions: dict[str, int]):
-        self._readers: dict[str, TraceReader] = {}
+        self._readers: dict[str, Source] = {}
         self._positions = dict(positions)
         self._waiting: list[Stamped] = []
+        self.hold_back_ns = HOLD_BACK_NS
 
-    def follow(self, server: str, directory: Path) -> None:
-        if server not in self._readers:
-            self._readers[server] = TraceReader(directory)
+    def follow(self, server: str, source: Source) -> None:
+        self._readers.setdefault(server, source)
+
+    def position(self, server: str) -> int:
+        """The number of its last event that was given or stored."""
+        return self._positions.get(server, 0)
 
     def add(self, stamped: Stamped) -> None:
         """An event of the control plane itself."""
@@ -33,7 +43,7 @@ class Traces:
         for server, reader in self._readers.items():
             self._waiting += self._unseen(server, reader.read())
         self._waiting.sort(key=lambda stamped: stamped.at_ns)
-        horizon = now_ns - HOLD_BACK_NS
+        horizon = now_ns - self.hold_back_ns
         ready = 0
         while ready < len(self._waiting) and self._waiting[ready].at_ns <= horizon:
             ready += 1

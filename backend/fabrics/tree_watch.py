@@ -23,8 +23,8 @@ OnNode = Callable[[str, bytes | None, int], None]
 class TreeClient:
     """Connects at first use; every call runs in a thread."""
 
-    def __init__(self, hosts: list[str]):
-        self._hosts = ",".join(hosts)
+    def __init__(self, hosts: str):
+        self._hosts = hosts
         self._client: KazooClient | None = None
 
     async def _connected(self) -> KazooClient:
@@ -37,6 +37,11 @@ class TreeClient:
                 raise Unavailable(f"coordination at {self._hosts} does not answer") from None
             self._client = client
         return self._client
+
+    async def ensure(self, path: str) -> None:
+        """Raises Unavailable."""
+        client = await self._connected()
+        await asyncio.to_thread(client.ensure_path, path)
 
     async def take_lock(self, group: str, owner: str) -> None:
         """One multi removes the lock and its owner's place (CFS Table 3, Test A: the global view is
@@ -80,6 +85,29 @@ class TreeClient:
             with contextlib.suppress(KazooException, KazooTimeoutError):
                 await asyncio.to_thread(client.stop)
                 await asyncio.to_thread(client.close)
+
+
+async def make_chroot(hosts: list[str], name: str) -> None:
+    """The node below which a cluster lives in an ensemble that others may use too. Raises CannotStart."""
+    root = TreeClient(",".join(hosts))
+    try:
+        await root.ensure(f"/{name}")
+    except Unavailable as error:
+        raise CannotStart(error.message) from None
+    finally:
+        await root.close()
+
+
+async def end_session(hosts: list[str], session: int, password: bytes) -> None:
+    """Raises Unavailable."""
+    client = KazooClient(",".join(hosts), timeout=4.0, client_id=(session, password))
+    try:
+        await asyncio.to_thread(client.start, CONNECT_S)
+    except KazooTimeoutError:
+        raise Unavailable(f"coordination at {','.join(hosts)} does not answer") from None
+    finally:
+        await asyncio.to_thread(client.stop)
+        await asyncio.to_thread(client.close)
 
 
 def remove_lock(client: KazooClient, base: str, owner: str) -> list[Any]:

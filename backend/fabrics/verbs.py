@@ -53,6 +53,14 @@ VERBS: tuple[Verb, ...] = (
         danger="Ends the process after it has closed its session.",
     ),
     Verb(
+        "power_loss",
+        "W",
+        "Power loss",
+        "server",
+        undo="restart",
+        danger="Kills the process; what it has not synced to its disk is gone.",
+    ),
+    Verb(
         "pause",
         "P",
         "Pause",
@@ -97,7 +105,6 @@ VERBS: tuple[Verb, ...] = (
 
 BY_NAME = {verb.verb: verb for verb in VERBS}
 ELSEWHERE = {
-    "power_loss": "forgets what was not synced",
     "duplicate": "duplicates messages",
     "reorder": "reorders messages",
     "corrupt": "corrupts files",

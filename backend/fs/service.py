@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from backend.errors import Malformed
-from backend.fabrics import launch
 from backend.fs.models import FsRequest
 from backend.lab import Lab
 from nodes.client.smart_client import SmartClient
@@ -51,10 +50,10 @@ async def call(lab: Lab, request: FsRequest) -> dict[str, Any]:
 def client_of(lab: Lab) -> SmartClient:
     """The one client of this control plane; it learns of servers that were added since."""
     if lab.client is None:
-        world = client_world(NAME, lab.home.file.cluster.cluster, lab.home.token, launch.peers(lab.home))
+        world = client_world(NAME, lab.home.file.cluster.cluster, lab.home.token, lab.fabric.peers())
         lab.client = SmartClient(world, lab.home.file.cluster, f"{NAME}.{secrets.token_hex(5)}")
         lab.client_world = world
-    for peer, address in launch.peers(lab.home).items():
+    for peer, address in lab.fabric.peers().items():
         lab.client_world.network.know(peer, address)
     client: SmartClient = lab.client
     return client

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import re
+from collections.abc import Iterator
 from multiprocessing import Pool
 from pathlib import Path
 
@@ -24,13 +26,22 @@ console = Console(stderr=True, highlight=False)
 def run_command(file: Path, on: str, seed: int | None, report: Path | None, scale: float) -> int:
     """Runs every scenario of a file. Raises LabError."""
     outcomes = []
-    for scenario in read(file):
-        outcome = asyncio.run(run(scenario, on, scenario.seed if seed is None else seed, scale))
+    for outcome in outcomes_on(on, file, read(file), seed, scale):
         reports.tell(console, outcome)
         outcomes.append(outcome)
     if report is not None:
         reports.write(report, outcomes)
     return 0 if all(outcome.held for outcome in outcomes) else 1
+
+
+def outcomes_on(
+    on: str, file: Path, scenarios: list[Scenario], seed: int | None, scale: float
+) -> Iterator[Outcome]:
+    if on == "containers":
+        yield from importlib.import_module("backend.compose").run_file(file, seed, scale)
+        return
+    for scenario in scenarios:
+        yield asyncio.run(run(scenario, on, scenario.seed if seed is None else seed, scale))
 
 
 def explore_command(file: Path, seeds: str, jobs: int) -> int:

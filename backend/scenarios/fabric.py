@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
+import secrets
 import tempfile
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
+import msgspec
+
 from backend.clusters.picture import ClientState, Picture
 from backend.errors import FaultUnsupported as Unsupported
 from backend.errors import LabError, Unavailable
+from backend.fabrics.containers import ContainerFabric
+from backend.fabrics.fabric import ClusterFabric
+from backend.fabrics.faults import Faults
 from backend.fabrics.home import Home
-from backend.fabrics.process_faults import ProcessFaults
+from backend.fabrics.inventory import TOKEN_FILE, Inventory
+from backend.fabrics.names import CLIENT
 from backend.fabrics.processes import ProcessFabric
 from backend.fabrics.targets import resolve
 from nodes.config import ClusterConfig, WorkloadConfig
@@ -95,17 +103,19 @@ class Simulated:
             self.cluster.workload.throttle(rate_per_s, paused)
 
 
-class Processes:
-    """On operating-system processes of this machine, in a directory of its own."""
+class Live:
+    """On real servers; the control plane's own directory is a temporary one."""
 
     def __init__(self, config: ClusterConfig, seed: int):
         self._directory = tempfile.TemporaryDirectory(prefix="cloverlab-run-")
-        self._home = Home.make(Path(self._directory.name), config, seed)
         self.listener: Listener = lambda stamped: None
-        self._fabric = ProcessFabric(self._home, self._on_events, None)
-        self._faults = ProcessFaults(self._fabric)
+        self._fabric = self._made(Path(self._directory.name), config, seed)
+        self._faults = Faults(self._fabric)
         self._rng = random.Random(f"{seed}/targets")
         self.picture = self._fabric.picture
+
+    def _made(self, directory: Path, config: ClusterConfig, seed: int) -> ClusterFabric:
+        raise NotImplementedError
 
     def _on_events(self, events: list[Stamped]) -> None:
         for stamped in events:
@@ -120,7 +130,7 @@ class Processes:
 
     async def stop(self) -> None:
         await self._fabric.stop()
-        self._home.close()
+        self._fabric.home.close()
         self._directory.cleanup()
 
     async def run_until(self, at_ns: int, true: Callable[[], bool]) -> bool:
@@ -136,7 +146,7 @@ class Processes:
         return names
 
     async def begin_workload(self, workload: WorkloadConfig) -> None:
-        self.picture.clients.setdefault("client1", ClientState("client1"))
+        self.picture.clients.setdefault(CLIENT, ClientState(CLIENT))
         await self._fabric.replace_client(workload)
 
     async def throttle(self, rate_per_s: float | None, paused: bool | None) -> None:
@@ -144,3 +154,26 @@ class Processes:
             await self._fabric.set_throttle(rate_per_s, paused)
         except Unavailable as error:
             raise LabError(error.message) from None
+
+
+class Processes(Live):
+    """On operating-system processes of this machine."""
+
+    def _made(self, directory: Path, config: ClusterConfig, seed: int) -> ClusterFabric:
+        return ProcessFabric(Home.make(directory, config, seed), self._on_events, None)
+
+
+class Containers(Live):
+    """In the containers that the environment tells of; the cluster has a name of its own, and nothing is left of it."""
+
+    def _made(self, directory: Path, config: ClusterConfig, seed: int) -> ClusterFabric:
+        inventory = Inventory.told(os.environ)
+        hosts, wanted = [*inventory.servers, *inventory.spares], config.groups[0].members
+        missing = [name for name in wanted if name not in hosts]
+        if missing:
+            raise LabError(f"{missing[0]} has no container here; there are {', '.join(hosts)}")
+        spares = [name for name in hosts if name not in wanted]
+        named = msgspec.structs.replace(config, cluster=f"run-{secrets.token_hex(4)}")
+        home = Home.make(directory, named, seed, TOKEN_FILE)
+        inventory = msgspec.structs.replace(inventory, servers=wanted, spares=spares)
+        return ContainerFabric(inventory, home, self._on_events, None, ends_servers=True)

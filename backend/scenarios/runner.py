@@ -12,7 +12,7 @@ from backend.errors import LabError
 from backend.scenarios import letters
 from backend.scenarios.conditions import Situation, condition
 from backend.scenarios.durations import milliseconds, nanoseconds, per_second
-from backend.scenarios.fabric import Fabric, Processes, Simulated
+from backend.scenarios.fabric import Containers, Fabric, Processes, Simulated
 from backend.scenarios.model import ClusterPart, EndPart, ExpectPart, Scenario, StepPart, WorkloadPart
 from backend.scenarios.outages import Outages
 from backend.scenarios.reading import targets
@@ -24,7 +24,11 @@ START_NS = 60_000_000_000
 STRUCK = re.compile(r"^target of step (\d+)$")
 UNDO = {"crash": "restart", "stop": "restart", "power_loss": "restart", "pause": "resume", "cut": "heal",
         "delay": "heal", "lose": "heal", "duplicate": "heal", "reorder": "heal"}  # fmt: skip
-FABRICS: dict[str, Callable[[ClusterConfig, int], Fabric]] = {"simulated": Simulated, "processes": Processes}
+FABRICS: dict[str, Callable[[ClusterConfig, int], Fabric]] = {
+    "simulated": Simulated,
+    "processes": Processes,
+    "containers": Containers,
+}
 
 
 def never() -> bool:

@@ -21,7 +21,7 @@ from nodes.config import MILLISECOND, ClientConfig, ServerConfig
 from nodes.errors import Damaged
 from nodes.real.clock import RealClock, monotonic_ns
 from nodes.real.connection import Identity
-from nodes.real.control import Control, Step
+from nodes.real.control import BadQuestion, Control, Step
 from nodes.real.disk import RealDisk
 from nodes.real.links import Rule
 from nodes.real.network import RealNetwork
@@ -210,6 +210,7 @@ class Process:
         world.answer("messages", lambda question: self.ring.turn(bool(question["on"])))
         world.answer("take_messages", lambda question: self.ring.take())
         world.answer("disk", self._disk)
+        world.answer("session", self._session)
         world.answer("trim_trace", lambda question: {"removed": self.trace.trim(int(question["below"]))})
 
     def _rules(self, question: dict[str, Any]) -> None:
@@ -218,6 +219,12 @@ class Process:
     def _peers(self, question: dict[str, Any]) -> None:
         for peer, address in msgspec.convert(question["peers"], dict[str, str]).items():
             self.world.network.know(peer, address)
+
+    def _session(self, question: dict[str, Any]) -> dict[str, Any]:
+        if self.world.coordination is None:
+            raise BadQuestion(f"{self._name} has no coordination session")
+        session, password = self.world.coordination.credentials
+        return {"session": session, "password": password.hex()}
 
     def _disk(self, question: dict[str, Any]) -> None:
         disk = self.world.disk

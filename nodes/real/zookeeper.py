@@ -67,6 +67,11 @@ class Zookeeper:
         self.session_timeout_ns = session_timeout_ms * 1_000_000
         self._closed = False
 
+    @property
+    def credentials(self) -> tuple[int, bytes]:
+        """Of the session: who has them can end it. (0, b"") before the first one."""
+        return self._client.client_id or (0, b"")
+
     def start(self) -> None:
         """Connects, and goes on trying for as long as it takes."""
         self._client.start_async()

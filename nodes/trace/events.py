@@ -241,6 +241,13 @@ class CheckFailed(Event, frozen=True, array_like=True, gc=False):
     """(server, event number) pairs, oldest first."""
 
 
+class ProcessEnded(Event, frozen=True, array_like=True, gc=False):
+    """A process stopped and no fault of ours had stopped it."""
+
+    server: str
+    reason: str
+
+
 # --- messages (may be dropped, and are counted then) ------------------------------------------------------------------
 
 
@@ -265,7 +272,7 @@ class MessageDropped(Event, frozen=True, array_like=True, gc=False):
 AnyEvent = (
     Started | Stopped | RoleChanged | StepTaken | Serving | StoppedServing | Durable | Cut | Committed | Applied
     | JournalOpened | JournalCorrupt | Renewing | LeaseLost | Warned | Placed | LockHeld | EpochRaised | Configured
-    | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | CheckFailed
+    | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | ProcessEnded | CheckFailed
     | MessageSent | MessageReceived | MessageDropped
 )  # fmt: skip
 

@@ -1,27 +1,26 @@
-"""The fault verbs on processes."""
+"""The fault verbs on a running cluster, the same on processes and in containers."""
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from backend.errors import FaultUnsupported, Impossible, Malformed, NotThere
-from backend.fabrics import launch
-from backend.fabrics.children import Child
-from backend.fabrics.links import COORDINATION, EVERYBODY, OPPOSITE, LinkFault
-from backend.fabrics.processes import ProcessFabric
-from backend.fabrics.sockets import ask
-from backend.fabrics.targets import group_of, natural, resolve
+from backend.errors import FaultUnsupported, Impossible, Malformed
+from backend.fabrics.fabric import TAKES_AWAY, ClusterFabric, Process
+from backend.fabrics.links import OPPOSITE, LinkFault
+from backend.fabrics.names import COORDINATION, EVERYBODY
+from backend.fabrics.targets import group_of, resolve
 from backend.fabrics.verbs import check_count, checked_options, verb_named
 
-DOWN = ("crash", "stop")
+ENDED_BY_DEATH = ("pause", "slow_disk", "fail_disk")
 
 
-class ProcessFaults:
+class Faults:
     """`do` is the one door: the API, the command line and scenarios come through it."""
 
-    def __init__(self, fabric: ProcessFabric):
+    def __init__(self, fabric: ClusterFabric):
         self.fabric = fabric
         self.added = ""
         """The server that `add_server` made last."""
@@ -29,6 +28,7 @@ class ProcessFaults:
             "crash": self._crash,
             "restart": self._restart,
             "stop": self._stop,
+            "power_loss": self._power_loss,
             "pause": self._pause,
             "resume": self._resume,
             "cut": self._link,
@@ -50,7 +50,7 @@ class ProcessFaults:
         """
         verb = verb_named(name)
         if name not in self._verbs:
-            raise FaultUnsupported(f"processes cannot do {name}")
+            raise FaultUnsupported(f"{self.fabric.kind} cannot do {name}")
         given = checked_options(verb, options or {})
         check_count(verb, words)
         picture, rng = self.fabric.picture, self.fabric.rng
@@ -59,73 +59,69 @@ class ProcessFaults:
 
     # --- processes --------------------------------------------------------------------------------
 
-    def _child(self, name: str) -> Child | None:
-        if name in self.fabric.picture.groups:
-            raise Malformed(f"{name!r} is a group; say a server, such as 'active of {name}'")
-        return self.fabric.children.by_name.get(name)
+    def _processes(self, names: list[str], verb: str) -> list[Process | None]:
+        found = []
+        for name in self.fabric.spread(names):
+            if name in self.fabric.picture.groups:
+                raise Malformed(f"{name!r} is a group; say a server, such as 'active of {name}'")
+            process = self.fabric.process(name)
+            if process is None and name == COORDINATION:
+                raise FaultUnsupported(f"the coordination service is not ours: cannot {verb} it")
+            found.append(process)
+        return found
 
-    def _running(self, name: str, verb: str) -> Child:
-        child = self._child(name)
-        if child is None and name == COORDINATION:
-            raise FaultUnsupported(f"the coordination service is not ours: cannot {verb} it")
-        if child is None or not child.running:
-            raise Impossible(f"{name} does not run: cannot {verb} it")
-        return child
+    def _running(self, names: list[str], verb: str) -> list[Process]:
+        running = [each for each in self._processes(names, verb) if each is not None and each.running]
+        for name in self.fabric.spread(names):
+            if name not in [each.name for each in running]:
+                raise Impossible(f"{name} does not run: cannot {verb} it")
+        return running
 
     async def _crash(self, targets: list[str], options: dict[str, Any]) -> int:
-        children = [self._running(name, "crash") for name in targets]
+        processes = self._running(targets, "crash")
         fault = self.fabric.ledger.begin("crash", targets, {})
-        for child in children:
-            await child.kill()
-        self._over(targets, "pause", "slow_disk", "fail_disk")
+        await asyncio.gather(*(process.kill() for process in processes))
+        self._over(targets, *ENDED_BY_DEATH)
         return fault
 
     async def _stop(self, targets: list[str], options: dict[str, Any]) -> int:
-        children = [self._running(name, "stop") for name in targets]
+        processes = self._running(targets, "stop")
         fault = self.fabric.ledger.begin("stop", targets, {})
-        for child in children:
-            await child.stop()
-        self._over(targets, "pause", "slow_disk", "fail_disk")
+        await asyncio.gather(*(process.stop() for process in processes))
+        self._over(targets, *ENDED_BY_DEATH)
+        return fault
+
+    async def _power_loss(self, targets: list[str], options: dict[str, Any]) -> int:
+        for process in self._running(targets, "take the power from"):
+            if process.name not in self.fabric.picture.servers:
+                raise Impossible(f"what {process.name} has synced is not known: crash it instead")
+        fault = self.fabric.ledger.begin("power_loss", targets, {})
+        await asyncio.gather(*(self.fabric.lose_power(name) for name in targets))
+        self._over(targets, *ENDED_BY_DEATH)
         return fault
 
     async def _restart(self, targets: list[str], options: dict[str, Any]) -> int:
-        for name in targets:
-            child = self._child(name)
-            if child is not None and child.running:
-                raise Impossible(f"{name} runs: crash or stop it before restarting it")
-        newest = 0
-        for name in targets:
-            await self._start_again(name)
-            newest = max(newest, self.fabric.ledger.end_of(name, *DOWN))
-        return newest
-
-    async def _start_again(self, name: str) -> None:
-        if name in self.fabric.home.servers():
-            await self.fabric.start_server(name)
-        elif name == launch.CLIENT:
-            await self.fabric.start_client()
-        elif name == COORDINATION:
-            await self.fabric.ensemble.restart()
-        else:
-            raise NotThere(f"{name!r} cannot be restarted")
+        for process in self._processes(targets, "restart"):
+            if process is not None and process.running:
+                raise Impossible(f"{process.name} runs: crash or stop it before restarting it")
+        await asyncio.gather(*(self.fabric.restart(name) for name in self.fabric.spread(targets)))
+        return max(self.fabric.ledger.end_of(name, *TAKES_AWAY) for name in targets)
 
     async def _pause(self, targets: list[str], options: dict[str, Any]) -> int:
-        children = [self._running(name, "pause") for name in targets]
-        for child in children:
-            if child.paused:
-                raise Impossible(f"{child.name} is paused already")
+        processes = self._running(targets, "pause")
+        for process in processes:
+            if process.paused:
+                raise Impossible(f"{process.name} is paused already")
         fault = self.fabric.ledger.begin("pause", targets, {})
-        for child in children:
-            child.pause()
+        await asyncio.gather(*(process.pause() for process in processes))
         return fault
 
     async def _resume(self, targets: list[str], options: dict[str, Any]) -> int:
-        children = [self._running(name, "resume") for name in targets]
-        for child in children:
-            if not child.paused:
-                raise Impossible(f"{child.name} is not paused")
-        for child in children:
-            child.resume()
+        processes = self._running(targets, "resume")
+        for process in processes:
+            if not process.paused:
+                raise Impossible(f"{process.name} is not paused")
+        await asyncio.gather(*(process.resume() for process in processes))
         await self.fabric.apply_rules(targets)
         return self._over(targets, "pause")
 
@@ -141,6 +137,7 @@ class ProcessFaults:
             LinkFault(a, b, way, **effect)
             for a, b, way in self._pairs(verb, targets, direction, options.pop("island", False))
         ]
+        self.fabric.check_links(links)
         fault = self.fabric.ledger.begin(verb, targets, options, links)
         await self.fabric.apply_rules()
         return fault
@@ -151,9 +148,11 @@ class ProcessFaults:
         for name in targets:
             if name in self.fabric.picture.groups:
                 raise Malformed(f"{name!r} is a group; {verb} takes servers, clients or {COORDINATION}")
-        everybody = [*self.fabric.picture.servers, *self.fabric.picture.clients, COORDINATION]
+        coordination = self.fabric.spread([COORDINATION])
+        everybody = [*self.fabric.picture.servers, *self.fabric.picture.clients, *coordination]
         if island and len(targets) > 1:
-            return [(a, b, direction) for a in targets for b in everybody if b not in targets]
+            inside = self.fabric.spread(targets)
+            return [(a, b, direction) for a in inside for b in everybody if b not in inside]
         if len(targets) == 1:
             return self._from_all(targets[0], direction)
         if len(targets) > 2:
@@ -161,18 +160,27 @@ class ProcessFaults:
         a, b = targets
         if a == b:
             raise Malformed(f"a link has two ends; {a!r} was given twice")
-        if {a, b} <= {*self.fabric.picture.clients, COORDINATION}:
+        if COORDINATION in targets and {a, b} <= {*self.fabric.picture.clients, COORDINATION, *coordination}:
             raise Impossible(f"there is no link between {a} and {b}")
-        return [(a, b, direction)]
+        return [
+            (one, other, direction) for one in self.fabric.spread([a]) for other in self.fabric.spread([b])
+        ]
 
     def _from_all(self, name: str, direction: Any) -> list[tuple[str, str, Any]]:
         if name != COORDINATION:
             return [(name, EVERYBODY, direction)]
-        return [(server, COORDINATION, OPPOSITE[direction]) for server in self.fabric.picture.servers]
+        return [
+            (server, one, OPPOSITE[direction])
+            for server in self.fabric.picture.servers
+            for one in self.fabric.spread([COORDINATION])
+        ]
 
     async def _heal(self, targets: list[str], options: dict[str, Any]) -> int:
         a, b = [*targets, None, None][:2]
-        newest = self.fabric.ledger.heal(a, b)
+        newest = 0
+        for one in self.fabric.spread([a]) if a else [None]:
+            for other in self.fabric.spread([b]) if b else [None]:
+                newest = max(newest, self.fabric.ledger.heal(one, other))
         await self.fabric.apply_rules()
         return newest
 
@@ -192,7 +200,7 @@ class ProcessFaults:
 
     async def _expire_session(self, targets: list[str], options: dict[str, Any]) -> int:
         name = targets[0]
-        self._running(name, "expire the session of")
+        self._running([name], "expire the session of")
         if name not in self.fabric.picture.servers:
             raise Malformed(f"{name} has no session of its own; say a server")
         session = self.fabric.ensemble.observer.sessions.get(name, 0)
@@ -206,7 +214,9 @@ class ProcessFaults:
 
     async def _disk(self, targets: list[str], options: dict[str, Any]) -> int:
         verb, name = options.pop("verb"), targets[0]
-        self._running(name, f"{verb} of")
+        self._running([name], f"{verb} of")
+        if name not in self.fabric.picture.servers:
+            raise Malformed(f"{name} has no disk of its own; say a server")
         harm = bool(options.get("ms") or options.get("on"))
         ended = self.fabric.ledger.end_of(name, verb)
         fault = self.fabric.ledger.begin(verb, [name], options) if harm else ended
@@ -215,27 +225,16 @@ class ProcessFaults:
         question: dict[str, Any] = {"do": "disk", "fail": "fail_disk" in in_force}
         if slow is not None:
             question["slow_ms"] = slow
-        await ask(self.fabric.home.socket_of(name), question)
+        await self.fabric.ask(name, question)
         return fault
 
     async def _add_server(self, targets: list[str], options: dict[str, Any]) -> int:
         group = group_of(targets[0], self.fabric.picture)
-        home = self.fabric.home
-        highest = max(natural(name)[1] for name in home.servers())
-        if len(home.servers()) >= 16:
-            raise Impossible("16 servers are the most that run on one machine here")
-        name = f"mds{highest + 1}"
+        name = self.fabric.next_server()
         fault = self.fabric.ledger.begin("add_server", [group], {"name": name})
         self.fabric.picture.server(name, group)
-        home.add_server(name, group)
-        await self._join(name)
+        self.fabric.home.add_server(name, group)
+        await self.fabric.join(name)
+        await self.fabric.tell_peers()
         self.added = name
         return fault
-
-    async def _join(self, name: str) -> None:
-        fabric = self.fabric
-        fabric.home.port_of(name)
-        await fabric.relays.add(name)
-        fabric.traces.follow(name, launch.trace_directory(fabric.home, name))
-        await fabric.start_server(name)
-        await fabric.tell_peers()

@@ -1,0 +1,152 @@
+"""compose.yaml driven from this machine: its containers brought up, used for scenarios and removed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+
+from backend.errors import Malformed, Unavailable
+from backend.scenarios.runner import Outcome
+from backend.settings import REPOSITORY
+
+PROJECT = "cloverlab-run"
+"""Apart from the cluster that `docker compose up` brings up by itself."""
+HEALTHY_S = 180.0
+BUILD_S = 1800.0
+SCENARIO_S = 1800.0
+WRONG_FILE_EXIT = 2
+console = Console(stderr=True, highlight=False)
+
+
+class Compose:
+    """One project of compose.yaml."""
+
+    def __init__(self, project: str = PROJECT, overrides: list[Path] | None = None):
+        self.project = project
+        self._files = [REPOSITORY / "compose.yaml", *(overrides or [])]
+
+    def words(self, *arguments: str) -> list[str]:
+        """Raises Unavailable when neither version of compose is installed."""
+        files = [word for file in self._files for word in ("-f", str(file))]
+        return [*tool(), "-p", self.project, *files, *arguments]
+
+    def call(
+        self, *arguments: str, given: bytes | None = None, timeout_s: float = 120.0
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Raises Unavailable when it does not end in time."""
+        try:
+            return subprocess.run(
+                self.words(*arguments), input=given, stdin=None if given is not None else subprocess.DEVNULL,
+                capture_output=True, timeout=timeout_s, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise Unavailable(f"docker compose {arguments[0]} did not end within {timeout_s:g} s") from None
+
+    def must(self, *arguments: str, timeout_s: float = 120.0) -> str:
+        """Standard output. Raises Unavailable with its last words when it fails."""
+        done = self.call(*arguments, timeout_s=timeout_s)
+        if done.returncode:
+            raise Unavailable(
+                f"docker compose {arguments[0]}: {last_line(done.stderr) or last_line(done.stdout)}"
+            )
+        return done.stdout.decode()
+
+    def build(self) -> None:
+        self.must("build", timeout_s=BUILD_S)
+
+    def up(self, *services: str) -> None:
+        """Containers run and are healthy when it returns. Raises Unavailable."""
+        self.must("up", "-d", *services, timeout_s=HEALTHY_S)
+        deadline = time.monotonic() + HEALTHY_S
+        while unhealthy := [name for name, state in self.health().items() if state != "healthy"]:
+            if time.monotonic() > deadline:
+                raise Unavailable(
+                    f"{unhealthy[0]} is not healthy after {HEALTHY_S:g} s; see docker logs {unhealthy[0]}"
+                )
+            time.sleep(0.25)
+
+    def containers(self) -> list[str]:
+        return self.must("ps", "-q").split()
+
+    def health(self) -> dict[str, str]:
+        """healthy, starting, unhealthy or the state of a container that does not run, by name."""
+        ids = self.containers()
+        if not ids:
+            return {}
+        form = (
+            "{{.Name}} {{.State.Status}} {{if .State.Health}}{{.State.Health.Status}}{{else}}healthy{{end}}"
+        )
+        told = subprocess.run(
+            ["docker", "inspect", "-f", form, *ids], capture_output=True, text=True, check=False
+        ).stdout
+        rows = [line.removeprefix("/").split() for line in told.splitlines()]
+        return {name: health if state == "running" else state for name, state, health in rows}
+
+    def down(self) -> None:
+        """Containers, networks and volumes of this project are removed."""
+        self.call("down", "-v", "-t", "2", "--remove-orphans")
+
+
+def tool() -> list[str]:
+    """Raises Unavailable with what is missing."""
+    if shutil.which("docker") is None:
+        raise Unavailable("--on containers needs Docker, and there is none on this machine")
+    if subprocess.run(["docker", "info"], capture_output=True, check=False).returncode:
+        raise Unavailable("--on containers needs a running Docker engine: docker info does not answer")
+    if subprocess.run(["docker", "compose", "version"], capture_output=True, check=False).returncode == 0:
+        return ["docker", "compose"]
+    if shutil.which("docker-compose"):
+        return ["docker-compose"]
+    raise Unavailable("--on containers needs docker compose (version 2) or docker-compose (1.29)")
+
+
+def last_line(octets: bytes) -> str:
+    lines = octets.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else ""
+
+
+@contextlib.contextmanager
+def hosts() -> Iterator[Compose]:
+    """The project of scenario runs: used and left as it is when it is up, else brought up and removed again. Raises Unavailable."""
+    compose = Compose()
+    if os.environ.get("CLOVERLAB_KEEP_CONTAINERS") or compose.containers():
+        compose.up(*services(compose))
+        yield compose
+        return
+    with console.status("Building the images and starting the containers …"):
+        try:
+            compose.build()
+            compose.up(*services(compose))
+        except BaseException:
+            compose.down()
+            raise
+    try:
+        yield compose
+    finally:
+        compose.down()
+
+
+def services(compose: Compose) -> list[str]:
+    """All but the control plane, which a scenario brings for itself."""
+    return [name for name in compose.must("config", "--services").split() if name != "control"]
+
+
+def run_file(file: Path, seed: int | None, scale: float) -> list[Outcome]:
+    """Runs the scenarios of a file in containers. Raises Malformed, Unavailable."""
+    arguments = ["--scale", f"{scale:g}", *(["--seed", str(seed)] if seed is not None else [])]
+    with hosts() as compose, console.status(f"Running {file} …"):
+        done = compose.call(
+            "run", "--rm", "--no-deps", "-T", "control", "python3", "-m", "backend.containers", "run", *arguments,
+            given=file.read_bytes(), timeout_s=SCENARIO_S,
+        )  # fmt: skip
+    if done.returncode == WRONG_FILE_EXIT or not done.stdout.strip():
+        raise Malformed(last_line(done.stderr).removeprefix("cloverlab: "))
+    return msgspec.json.decode(done.stdout.strip().splitlines()[-1], type=list[Outcome])

@@ -1,0 +1,70 @@
+"""`python -m backend.containers up|run`: the control plane inside its container.
+
+The hosts are told by the environment (`backend.fabrics.inventory`); `run` takes a scenario on standard input and prints its outcome as JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+
+from backend.errors import WRONG_INPUT_EXIT, LabError
+from backend.fabrics.inventory import TOKEN_FILE, Inventory
+from backend.scenarios.reading import read
+from backend.scenarios.runner import run
+from backend.settings import DEFAULT_PORT, Settings
+from backend.up import run_up
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m backend.containers", description=__doc__.partition("\n")[0]
+    )
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    up = verbs.add_parser("up", help="serve the page and run the cluster")
+    up.add_argument("--data", type=Path, default=Path("/data"))
+    up.add_argument(
+        "--listen", default="0.0.0.0", help="inside the container; compose.yaml publishes it on loopback"
+    )
+    up.add_argument("--port", type=int, default=DEFAULT_PORT)
+    up.add_argument("--token", type=Path, default=TOKEN_FILE)
+    up.add_argument("--health", type=Path, default=Path("/tmp/healthy"))
+    one = verbs.add_parser("run", help="run one scenario")
+    one.add_argument("--seed", type=int)
+    one.add_argument("--scale", type=float, default=1.0)
+    return parser.parse_args()
+
+
+def main() -> int:
+    told = arguments()
+    try:
+        if told.verb == "run":
+            return run_scenario(told.seed, told.scale)
+        inventory = Inventory.told(os.environ)
+        settings = Settings(
+            told.data, told.port, standbys=len(inventory.servers) - 1, inventory=inventory,
+            listen=told.listen, token_file=told.token, health=told.health,
+        )  # fmt: skip
+        return run_up(settings)
+    except LabError as error:
+        print(f"cloverlab: {error.message}", file=sys.stderr)
+        return WRONG_INPUT_EXIT
+
+
+def run_scenario(seed: int | None, scale: float) -> int:
+    """One JSON list of outcomes on standard output. Raises LabError."""
+    outcomes = [
+        asyncio.run(run(scenario, "containers", scenario.seed if seed is None else seed, scale))
+        for scenario in read(Path("/dev/stdin"))
+    ]
+    sys.stdout.buffer.write(msgspec.json.encode(outcomes) + b"\n")
+    return 0 if all(outcome.held for outcome in outcomes) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

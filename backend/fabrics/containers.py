@@ -1,0 +1,258 @@
+"""A cluster in containers: each server behind the supervisor of its container, coordination by a ZooKeeper ensemble."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from backend.clusters.picture import Picture
+from backend.errors import FaultUnsupported, Impossible, Unavailable
+from backend.fabrics.coordination import RealEnsemble
+from backend.fabrics.fabric import GENTLE, ClusterFabric, Process, wait_until
+from backend.fabrics.home import Home
+from backend.fabrics.host import Host
+from backend.fabrics.inventory import Inventory, data_address
+from backend.fabrics.links import LinkFault, transport_rules
+from backend.fabrics.names import CLIENT, CONTROL, EVERYBODY
+from nodes.config import ClientConfig, ServerConfig, WorkloadConfig
+from nodes.supervisor.messages import Status
+from nodes.trace.events import Stamped, Warned
+
+REACH_S = 60.0
+HOLD_BACK_NS = 120_000_000
+"""Events of containers come through their supervisors: they wait longer for older ones of others."""
+SPACE_OCTETS = 32 << 20
+"""Less than this in a volume is worth a warning."""
+
+
+class ContainerFabric(ClusterFabric):
+    """Servers go on when the control plane ends, unless `ends_servers`."""
+
+    kind = "containers"
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        home: Home,
+        on_events: Callable[[list[Stamped]], None],
+        workload: WorkloadConfig | None = GENTLE,
+        positions: dict[str, int] | None = None,
+        boot: int = 1,
+        last: Picture | None = None,
+        ends_servers: bool = False,
+    ):
+        super().__init__(home, on_events, workload, positions, boot, last)
+        self.traces.hold_back_ns = HOLD_BACK_NS
+        self.picture.ensemble = inventory.zookeepers
+        self.inventory = inventory
+        self.ensemble = RealEnsemble(home, inventory.coordination(home.name), self.tell, self.ask)
+        self.hosts = {
+            name: Host(name, inventory.supervisor_of(name), home.token, self._on_status)
+            for name in inventory.hosts()
+        }
+        self._ends_servers = ends_servers
+        self._warned: dict[tuple[str, str], bool] = {}
+        self._ruled: asyncio.Task[None] | None = None
+
+    # --- life -------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        self._tasks += [asyncio.create_task(host.keep_connected()) for host in self.hosts.values()]
+        wanted = [*self.inventory.zookeepers, *self.home.servers(), CLIENT]
+        if not await wait_until(lambda: all(self.hosts[name].status for name in wanted), REACH_S):
+            missing = next(name for name in wanted if self.hosts[name].status is None)
+            raise Unavailable(f"the container of {missing} cannot be reached: {self.hosts[missing].trouble}")
+        await asyncio.gather(*(self._zookeeper(name) for name in self.inventory.zookeepers))
+        await wait_until(self._has_quorum, REACH_S)
+        await self.ensemble.start({})
+        self.watch()
+        await self.apply_rules()
+        await asyncio.gather(*(self._server(name) for name in self.home.servers()))
+        self._follow(CLIENT)
+        if self.workload is not None:
+            await self.start_client()
+
+    async def stop(self) -> None:
+        self.ending = True
+        if self._ends_servers:
+            self.ledger.heal(None, None)
+            with contextlib.suppress(Unavailable):
+                await self.apply_rules()
+            await asyncio.gather(*(self._end(name) for name in [CLIENT, *self.home.servers()]))
+        self.tell_rest()
+        await self.end_watching()
+        for host in self.hosts.values():
+            host.close()
+
+    async def _end(self, name: str) -> None:
+        with contextlib.suppress(Unavailable):
+            await self.hosts[name].stop()
+            await self.hosts[name].ask("forget", {"cluster": self.home.name})
+
+    def _has_quorum(self) -> bool:
+        serving = [name for name in self.inventory.zookeepers if self.role_of(name) in ("leader", "follower")]
+        return len(serving) > len(self.inventory.zookeepers) // 2
+
+    def _follow(self, name: str) -> None:
+        host = self.hosts[name]
+        host.follow(self.home.name, self.traces.position(name))
+        self.traces.follow(name, host)
+
+    async def _zookeeper(self, name: str) -> None:
+        host = self.hosts[name]
+        if host.paused:
+            await host.resume()
+        if not host.running:
+            await host.start({})
+
+    async def _server(self, name: str) -> None:
+        """Takes over a server of this cluster that runs, or starts it."""
+        host = self.hosts[name]
+        status = host.status
+        self._follow(name)
+        if status is not None and status.state != "stopped":
+            if status.cluster == self.home.name:
+                self.recall(name)
+                if host.paused:
+                    await host.resume()
+                return
+            await host.stop()
+        await self.start_server(name)
+
+    # --- processes --------------------------------------------------------------------------------
+
+    def process(self, name: str) -> Process | None:
+        return self.hosts.get(name)
+
+    async def start_server(self, name: str) -> None:
+        group = self.home.servers()[name]
+        config = ServerConfig(name, group, self.home.file.cluster)
+        await self.hosts[name].start(
+            {
+                "kind": "server",
+                "config": msgspec.to_builtins(config),
+                "coordination": self.inventory.coordination(self.home.name),
+                **self._common(name),
+            }
+        )
+        await self.apply_rules([name])
+
+    async def start_client(self) -> None:
+        host = self.hosts[CLIENT]
+        await host.stop()
+        assert self.workload is not None
+        config = ClientConfig(CLIENT, self.home.file.cluster, self.workload)
+        await host.start(
+            {
+                "kind": "workload",
+                "config": msgspec.to_builtins(config),
+                "coordination": "",
+                **self._common(CLIENT),
+            }
+        )
+        await self.apply_rules([CLIENT])
+
+    def _common(self, name: str) -> dict[str, Any]:
+        peers = {peer: where for peer, where in self.peers().items() if peer != name}
+        return {"cluster": self.home.name, "peers": peers, "seed": self.home.file.seed}
+
+    def peers(self) -> dict[str, str]:
+        return {name: data_address(name) for name in self.home.servers()}
+
+    async def restart(self, name: str) -> None:
+        if name in self.inventory.zookeepers:
+            await self.hosts[name].start({})
+            await self.apply_rules([name])
+        else:
+            await super().restart(name)
+
+    def next_server(self) -> str:
+        free = [name for name in self.inventory.spares if name not in self.home.servers()]
+        if not free:
+            raise Impossible("no container is left for another server; compose.yaml says how many there are")
+        return free[0]
+
+    async def join(self, name: str) -> None:
+        await self._server(name)
+
+    async def lose_power(self, name: str) -> list[str]:
+        told = await self.hosts[name].ask("lose_power", {"seed": self.rng.getrandbits(32)}, 8.0)
+        return list(told["lost"])
+
+    @property
+    def coordination_servers(self) -> list[str]:
+        return self.inventory.zookeepers
+
+    def role_of(self, name: str) -> str:
+        status = self.hosts[name].status
+        return status.role if status is not None else "down"
+
+    def box(self, name: str) -> dict[str, str]:
+        told = self.hosts[name].last if name in self.hosts else None
+        if told is None:
+            return super().box(name)
+        return {"container": told.container, "image": told.image, "address": told.address}
+
+    # --- rules and questions ----------------------------------------------------------------------
+
+    async def ask(self, name: str, question: dict[str, Any], timeout_s: float = 2.0) -> dict[str, Any]:
+        if name not in self.hosts:
+            raise Unavailable(f"{name} has no container")
+        return await self.hosts[name].ask("ask", {"question": question}, timeout_s)
+
+    def check_links(self, links: list[LinkFault]) -> None:
+        """A ZooKeeper server's own packets can be late only where the kernel makes them so."""
+        for link in links:
+            ours = [name for name in (link.a, link.b) if name in self.inventory.zookeepers]
+            other = [name for name in (link.a, link.b) if name not in self.inventory.zookeepers]
+            slow = link.delay_ms or link.loss
+            host = self.hosts.get(ours[0]) if ours else None
+            if (
+                slow
+                and host is not None
+                and other in ([], [EVERYBODY])
+                and not (host.status and host.status.netem)
+            ):
+                raise FaultUnsupported(
+                    f"this kernel has no netem: what {ours[0]} sends cannot be delayed; delay a server's link to it"
+                )
+
+    async def apply_rules(self, names: list[str] | None = None) -> None:
+        """Every end of a broken link treats its own packets: a partition needs nobody's agreement."""
+        links = self.ledger.links()
+        there = [
+            name for name in names or self.hosts if name in self.hosts and self.hosts[name].status is not None
+        ]
+        told = [self.hosts[name].ask("rules", {"rules": transport_rules(links, name)}) for name in there]
+        for answer in await asyncio.gather(*told, return_exceptions=True):
+            if isinstance(answer, Unavailable) and "refused" in answer.message:
+                raise answer
+
+    def _on_status(self, host: Host, before: Status | None, now: Status | None) -> None:
+        if now is None or self.ending:
+            return
+        if (before is None or before.address != now.address) and self.ledger.links():
+            self._ruled = asyncio.get_running_loop().create_task(self._rule_again())
+        self._warn_once(
+            host.name,
+            "clock",
+            host.clock_apart_ns,
+            "its wall clock is {:.1f} s from the control plane's",
+            1e9,
+        )
+        short = max(0, SPACE_OCTETS - now.free_octets) and now.free_octets + 1
+        self._warn_once(host.name, "space", short, "its volume has {:.1f} MiB left", 1 << 20)
+
+    def _warn_once(self, name: str, what: str, amount: int, words: str, unit: float) -> None:
+        """Once when it begins, again when it begins again."""
+        if amount and not self._warned.get((name, what)):
+            self.tell(CONTROL, Warned(f"{name}: {words.format(amount / unit)}"))
+        self._warned[name, what] = bool(amount)
+
+    async def _rule_again(self) -> None:
+        with contextlib.suppress(Unavailable):
+            await self.apply_rules()

@@ -1,0 +1,226 @@
+"""The control plane's end of one supervisor: a connection that is made again whenever it is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from backend.errors import Unavailable
+from backend.fabrics.names import CONTROL
+from nodes.real.clock import monotonic_ns
+from nodes.real.connection import Connection, Identity
+from nodes.supervisor.messages import CLUSTER, Question, Reply, Status, Told
+from nodes.supervisor.supervisor import BOOT_ID
+from nodes.trace.events import Stamped
+from nodes.wire.codec import BadFrame
+from nodes.wire.framing import frame
+
+DIAL_AGAIN_S = 0.25
+ANSWER_S = 5.0
+START_S = 25.0
+APART_NS = 1_000_000_000
+_decode = msgspec.msgpack.Decoder(Told).decode
+
+
+def own_boot_id() -> str:
+    return BOOT_ID.read_text().strip() if BOOT_ID.exists() else ""
+
+
+class Host:
+    """One container. `Process` for the faults, `Source` for the traces.
+
+    `on_status` is called with the status before and the one now whenever a supervisor speaks, and with None for now when it falls silent.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        address: tuple[str, int],
+        token: bytes,
+        on_status: Callable[[Host, Status | None, Status | None], None],
+    ):
+        self.name = name
+        self.status: Status | None = None
+        """None while the supervisor cannot be reached."""
+        self.last: Status | None = None
+        """What it said last."""
+        self.offset_ns = 0
+        """From its monotonic clock to ours."""
+        self.trouble = "it has not been reached yet"
+        self._address = address
+        self._identity = Identity(CLUSTER, CONTROL, token)
+        self._on_status = on_status
+        self._connection: Connection | None = None
+        self._numbers = itertools.count(1)
+        self._waiting: dict[int, asyncio.Future[Reply]] = {}
+        self._events: list[Stamped] = []
+        self._followed = ""
+        self._after = 0
+        self._lost = asyncio.Event()
+        self._same_clock = own_boot_id()
+
+    # --- connection -------------------------------------------------------------------------------
+
+    async def keep_connected(self) -> None:
+        """Until it is cancelled."""
+        while True:
+            self._lost.clear()
+            try:
+                host, port = self._address
+                loop = asyncio.get_running_loop()
+                async with asyncio.timeout(ANSWER_S):
+                    await loop.create_connection(self._made, host, port)
+                await self._lost.wait()
+            except (OSError, TimeoutError) as error:
+                self.trouble = str(error) or "no answer"
+            await asyncio.sleep(DIAL_AGAIN_S)
+
+    def _made(self) -> Connection:
+        return Connection(self._identity, self.name, self._opened, self._told, self._closed, self._warned)
+
+    def _warned(self, line: str) -> None:
+        self.trouble = line
+
+    def _opened(self, connection: Connection) -> None:
+        self._connection = connection
+        self._send("follow", {"cluster": self._followed or "none", "after": self._after})
+
+    def _closed(self, connection: Connection) -> None:
+        self._lost.set()
+        if self._connection is not connection:
+            return
+        self._connection = None
+        self.trouble = "its supervisor does not answer"
+        before, self.status = self.status, None
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(Unavailable(f"{self.name}: {self.trouble}"))
+        self._waiting.clear()
+        self._on_status(self, before, None)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+    # --- what it tells ----------------------------------------------------------------------------
+
+    def _told(self, connection: Connection, payload: bytes) -> None:
+        """Raises BadFrame."""
+        try:
+            told: Told = _decode(payload)
+        except msgspec.DecodeError as error:
+            raise BadFrame(f"not understood: {error}") from None
+        if isinstance(told, Reply):
+            waiting = self._waiting.pop(told.id, None)
+            if waiting is not None and not waiting.done():
+                waiting.set_result(told)
+        elif isinstance(told, Status):
+            self._stated(told)
+        elif told.stamped:
+            self._after = max(self._after, told.stamped[-1].number)
+            self._events += (
+                told.stamped if not self.offset_ns else [self._shifted(each) for each in told.stamped]
+            )
+
+    def _stated(self, status: Status) -> None:
+        before, self.status, self.last = self.status, status, status
+        offset_ns = monotonic_ns() - status.monotonic_ns
+        same = bool(status.boot_id) and status.boot_id == self._same_clock
+        self.offset_ns = 0 if same else min(offset_ns, self.offset_ns) if self.offset_ns else offset_ns
+        self._on_status(self, before, status)
+
+    def _shifted(self, stamped: Stamped) -> Stamped:
+        return msgspec.structs.replace(stamped, at_ns=stamped.at_ns + self.offset_ns)
+
+    @property
+    def clock_apart_ns(self) -> int:
+        """How far its wall clock is from ours; 0 while it is unknown or below a second."""
+        if self.status is None:
+            return 0
+        aged_ns = monotonic_ns() - self.status.monotonic_ns - self.offset_ns
+        apart = self.status.wall_ns + aged_ns - time.time_ns()
+        return apart if abs(apart) > APART_NS else 0
+
+    def read(self) -> list[Stamped]:
+        found, self._events = self._events, []
+        return found
+
+    def follow(self, cluster: str, after: int) -> None:
+        """From now on the events of this cluster's server, after the one with this number."""
+        self._followed, self._after = cluster, after
+        if self._connection is not None:
+            self._send("follow", {"cluster": cluster, "after": after})
+
+    # --- questions --------------------------------------------------------------------------------
+
+    def _send(self, do: str, args: dict[str, Any]) -> int:
+        assert self._connection is not None
+        number = next(self._numbers)
+        self._connection.write(frame(msgspec.msgpack.encode(Question(number, do, args))))
+        return number
+
+    async def ask(
+        self, do: str, args: dict[str, Any] | None = None, timeout_s: float = ANSWER_S
+    ) -> dict[str, Any]:
+        """Raises Unavailable with one line when it refuses, is not there or does not answer in time."""
+        if self._connection is None:
+            raise Unavailable(f"{self.name}: {self.trouble}")
+        answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        number = self._send(do, args or {})
+        self._waiting[number] = answered
+        try:
+            reply = await asyncio.wait_for(answered, timeout_s)
+        except TimeoutError:
+            raise Unavailable(
+                f"{self.name}: its supervisor does not answer {do} within {timeout_s:g} s"
+            ) from None
+        finally:
+            self._waiting.pop(number, None)
+        if reply.error:
+            raise Unavailable(f"{self.name}: {reply.error}")
+        return reply.result
+
+    # --- the process in it ------------------------------------------------------------------------
+
+    @property
+    def state(self) -> str:
+        return self.status.state if self.status is not None else "stopped"
+
+    @property
+    def running(self) -> bool:
+        return self.state != "stopped"
+
+    @property
+    def paused(self) -> bool:
+        return self.state == "paused"
+
+    @property
+    def pid(self) -> int:
+        return self.status.pid if self.status is not None else 0
+
+    @property
+    def ended(self) -> str:
+        if self.status is None:
+            return f"its container is gone or cannot be reached: {self.trouble}"
+        return self.status.ended
+
+    async def start(self, launch: dict[str, Any]) -> None:
+        await self.ask("start", launch, START_S)
+
+    async def kill(self) -> None:
+        await self.ask("kill", timeout_s=8.0)
+
+    async def stop(self) -> None:
+        if self.running:
+            await self.ask("stop", timeout_s=10.0)
+
+    async def pause(self) -> None:
+        await self.ask("pause")
+
+    async def resume(self) -> None:
+        await self.ask("resume")

@@ -1,0 +1,57 @@
+"""`python -m nodes.supervisor --name NAME …`: the first process of a server's container."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+from nodes.supervisor.messages import PORT
+from nodes.supervisor.metrics import serve_metrics
+from nodes.supervisor.supervisor import Settings, Supervisor
+
+WRONG_INPUT_EXIT = 2
+
+
+def settings() -> tuple[Settings, int]:
+    parser = argparse.ArgumentParser(
+        prog="python -m nodes.supervisor", description="Keeps one server of a cluster."
+    )
+    parser.add_argument("--name", required=True, help="the server's name, which resolves on the data network")
+    parser.add_argument("--data", type=Path, default=Path("/data"), help="its volume")
+    parser.add_argument("--token", type=Path, default=Path("/run/secrets/cloverlab/token"))
+    parser.add_argument("--port", type=int, default=PORT, help="for the control plane")
+    parser.add_argument("--metrics", type=int, default=9100, help="port for Prometheus; 0 for none")
+    parser.add_argument("--ensemble", default="", help="the ZooKeeper servers zk1,zk2,… of which this is one")
+    parser.add_argument("--health", type=Path, default=Path("/tmp/healthy"))
+    told = parser.parse_args()
+    ensemble = [name for name in told.ensemble.split(",") if name]
+    if ensemble and told.name not in ensemble:
+        parser.error(f"--name {told.name} is not one of --ensemble {told.ensemble}")
+    return Settings(told.name, told.data, told.token, told.port, ensemble, told.health), told.metrics
+
+
+async def run(told: Settings, metrics_port: int) -> None:
+    ending = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, ending.set)
+    supervisor = Supervisor(told)
+    if metrics_port:
+        serve_metrics(supervisor, metrics_port)
+    await supervisor.run(ending)
+
+
+def main() -> int:
+    told, metrics_port = settings()
+    try:
+        asyncio.run(run(told, metrics_port))
+    except OSError as error:
+        print(f"supervisor of {told.name}: {error}", file=sys.stderr)
+        return WRONG_INPUT_EXIT
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

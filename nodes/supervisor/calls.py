@@ -1,0 +1,107 @@
+"""The supervisor's port on the control network: greeting with the token, then questions and answers."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from nodes.real.connection import Connection, Identity
+from nodes.real.control import BadQuestion
+from nodes.supervisor.keeper import NotReady
+from nodes.supervisor.messages import CLUSTER, Question, Reply, Told
+from nodes.wire.codec import BadFrame
+from nodes.wire.framing import frame
+
+OPEN_MAX = 32
+"""Questions of one connection that may wait for their answers."""
+REFUSALS = (
+    BadQuestion,
+    NotReady,
+    OSError,
+    TimeoutError,
+    ValueError,
+    KeyError,
+    TypeError,
+    msgspec.ValidationError,
+)
+Step = Callable[[Connection, dict[str, Any]], Any]
+
+
+class Calls:
+    """`steps` by the question's `do`; a step may be a coroutine function."""
+
+    def __init__(
+        self, name: str, token_file: Path, steps: dict[str, Step], on_closed: Callable[[Connection], None]
+    ):
+        self._name = name
+        self._token_file = token_file
+        self._steps = steps
+        self._on_closed = on_closed
+        self.connections: list[Connection] = []
+        self._tasks: dict[asyncio.Task[None], Connection] = {}
+
+    async def listen(self, host: str, port: int) -> asyncio.Server:
+        """Raises OSError when the port is taken."""
+        return await asyncio.get_running_loop().create_server(self._accepting, host, port)
+
+    def tell(self, connection: Connection, told: Told) -> None:
+        connection.write(frame(msgspec.msgpack.encode(told)))
+
+    def tell_all(self, told: Told) -> None:
+        for connection in self.connections:
+            self.tell(connection, told)
+
+    def _accepting(self) -> Connection:
+        identity = Identity(CLUSTER, self._name, self._token())
+        return Connection(identity, "", self._opened, self._asked, self._closed, self._warn)
+
+    def _token(self) -> bytes:
+        """Made by the control plane at its first start; before that nobody can prove anything."""
+        try:
+            return self._token_file.read_bytes().strip()
+        except OSError as error:
+            self._warn(f"no token in {self._token_file}: {error.strerror}; every call is refused")
+            return b""
+
+    def _warn(self, line: str) -> None:
+        print(f"supervisor of {self._name}: {line}", file=sys.stderr, flush=True)
+
+    def _opened(self, connection: Connection) -> None:
+        self.connections.append(connection)
+
+    def _closed(self, connection: Connection) -> None:
+        if connection in self.connections:
+            self.connections.remove(connection)
+            self._on_closed(connection)
+
+    def _asked(self, connection: Connection, payload: bytes) -> None:
+        """Raises BadFrame."""
+        try:
+            question = msgspec.msgpack.decode(payload, type=Question)
+        except msgspec.DecodeError as error:
+            raise BadFrame(f"no question: {error}") from None
+        if sum(owner is connection for owner in self._tasks.values()) >= OPEN_MAX:
+            self.tell(connection, Reply(question.id, f"more than {OPEN_MAX} questions at once"))
+            return
+        task = asyncio.get_running_loop().create_task(self._answer(connection, question))
+        self._tasks[task] = connection
+        task.add_done_callback(self._tasks.pop)
+
+    async def _answer(self, connection: Connection, question: Question) -> None:
+        try:
+            step = self._steps.get(question.do)
+            if step is None:
+                raise BadQuestion(f"{question.do[:40]!r} is not offered; there are {', '.join(self._steps)}")
+            answered = step(connection, question.args)
+            if isinstance(answered, Awaitable):
+                answered = await answered
+        except REFUSALS as error:
+            said = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+            self.tell(connection, Reply(question.id, " ".join(said.split())[:400] or type(error).__name__))
+            return
+        self.tell(connection, Reply(question.id, "", answered or {}))

@@ -1,0 +1,98 @@
+"""Applies packet rules in this network namespace, and finds out what its kernel can do."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import socket
+import struct
+from contextlib import suppress
+
+from nodes.real.links import EVERYBODY, Rule
+from nodes.supervisor.packets import Addresses, filter_script, traffic_commands
+from nodes.supervisor.reaper import Reaper
+
+OWN_TOOLS = "/usr/local/lib/cloverlab"
+"""Copies of nft and tc that carry the one capability they need."""
+SIOCGIFADDR = 0x8915
+
+
+class KernelRefused(OSError):
+    """A rule could not be set; one line says why."""
+
+
+class Kernel:
+    """`name` is this server's own: the interface that has its address is the data network's."""
+
+    def __init__(self, name: str, port: int, reaper: Reaper):
+        self._name = name
+        self._reaper = reaper
+        self._port = port
+        self.netem = False
+
+    def address(self) -> str:
+        """Our own on the data network; the loopback's when names are not resolved here."""
+        found = resolve(self._name)
+        return found[0] if found else "127.0.0.1"
+
+    async def probe(self) -> None:
+        """Whether the kernel has netem: a discipline that delays nothing is set and removed."""
+        interface = interface_of(self.address())
+        with suppress(OSError):
+            await self._run(
+                "tc", "qdisc", "add", "dev", interface, "root", "handle", "1:", "netem", "delay", "0ms"
+            )
+            await self._run("tc", "qdisc", "del", "dev", interface, "root")
+            self.netem = True
+
+    async def apply(self, rules: list[Rule]) -> None:
+        """All rules in force from now on. Raises KernelRefused."""
+        interface = interface_of(self.address())
+        addresses = {rule.peer: resolve(rule.peer) for rule in rules if rule.peer != EVERYBODY}
+        await self._run("nft", "-f", "-", given=filter_script(rules, addresses, interface, self._port))
+        if self.netem:
+            await self._shape(rules, addresses, interface)
+
+    async def _run(self, tool: str, *arguments: str, given: str = "") -> None:
+        """Raises KernelRefused with the tool's first line."""
+        code, errors = await self._reaper.run([path_of(tool), *arguments], given)
+        if code:
+            raise KernelRefused(
+                f"{tool} refused: {errors.strip().partition(chr(10))[0] or f'exit code {code}'}"
+            )
+
+    async def _shape(self, rules: list[Rule], addresses: Addresses, interface: str) -> None:
+        with suppress(KernelRefused):
+            await self._run("tc", "qdisc", "del", "dev", interface, "root")
+        for command in traffic_commands(rules, addresses, interface):
+            await self._run("tc", *command)
+
+
+def resolve(name: str) -> list[str]:
+    """IPv4 addresses; none for a name that nobody has now."""
+    try:
+        found = socket.getaddrinfo(name, None, socket.AF_INET, socket.SOCK_STREAM)
+    except OSError:
+        return []
+    return sorted({str(each[4][0]) for each in found})
+
+
+def interface_of(address: str) -> str:
+    """The interface that has this address; the loopback when none has."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        for _, name in socket.if_nameindex():
+            with suppress(OSError):
+                request = struct.pack("256s", name.encode()[:15])
+                octets = fcntl.ioctl(probe.fileno(), SIOCGIFADDR, request)[20:24]
+                if socket.inet_ntoa(octets) == address:
+                    return name
+    return "lo"
+
+
+def path_of(tool: str) -> str:
+    """Raises KernelRefused."""
+    for place in (OWN_TOOLS, os.environ.get("PATH"), "/usr/sbin:/sbin"):
+        if found := shutil.which(tool, path=place):
+            return found
+    raise KernelRefused(f"{tool} is not installed")

@@ -1,0 +1,64 @@
+"""What a supervisor and the control plane say to each other: MessagePack in the frames of `nodes.wire.framing`, after its greeting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from nodes.trace.events import Stamped
+
+CLUSTER = "supervisors"
+"""Stands for the cluster's name in the greeting: a supervisor outlives the clusters it serves."""
+PORT = 7700
+CONTROL = "control"
+
+
+class Question(msgspec.Struct):
+    id: int
+    do: str
+    args: dict[str, Any] = {}
+
+
+class Reply(msgspec.Struct, tag=True):
+    id: int
+    error: str = ""
+    """One line when the question was refused, else empty."""
+    result: dict[str, Any] = {}
+
+
+class Events(msgspec.Struct, tag=True):
+    """The next events of the server's trace."""
+
+    stamped: list[Stamped]
+
+
+class Status(msgspec.Struct, tag=True):
+    """What runs here; told at every change and once a second."""
+
+    name: str
+    kind: str
+    """server, workload or zookeeper; empty before the first start."""
+    cluster: str
+    state: str
+    """running, paused or stopped."""
+    pid: int
+    ended: str
+    """Why the process ended by itself, in one line; empty when it did not."""
+    role: str
+    """Of a ZooKeeper server: leader, follower, looking or down."""
+    address: str
+    """On the data network."""
+    container: str
+    image: str
+    boot_id: str
+    """Of the machine's kernel: who shares it shares the clock."""
+    monotonic_ns: int
+    wall_ns: int
+    netem: bool
+    """Whether the kernel can delay and lose packets."""
+    free_octets: int
+    """Left in the volume."""
+
+
+Told = Reply | Events | Status

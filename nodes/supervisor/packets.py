@@ -1,0 +1,97 @@
+"""From broken links to what the kernel is told: nftables rules for cuts, traffic control for delay and loss. Pure."""
+
+from __future__ import annotations
+
+from nodes.real.links import EVERYBODY, Rule
+
+TABLE = "cloverlab"
+BANDS_MAX = 16
+"""Of the kernel's `prio` discipline; the first takes what is not delayed."""
+
+Addresses = dict[str, list[str]]
+"""IPv4 addresses of each peer on the data network."""
+
+
+def filter_script(rules: list[Rule], addresses: Addresses, interface: str, port: int) -> str:
+    """For `nft -f`: replaces all of our rules. Only packets of the data interface are dropped, the supervisor's own port never."""
+    lines = [
+        f"table inet {TABLE}",
+        f"delete table inet {TABLE}",
+        f"table inet {TABLE} {{",
+        *chain("input", "iifname", interface, port, drops(rules, addresses, "from", "saddr")),
+        *chain("output", "oifname", interface, port, drops(rules, addresses, "to", "daddr")),
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def chain(hook: str, name: str, interface: str, port: int, dropped: list[str]) -> list[str]:
+    return [
+        f" chain {hook} {{",
+        f"  type filter hook {hook} priority 0; policy accept;",
+        f'  {name} != "{interface}" accept',
+        f"  tcp dport {port} accept",
+        f"  tcp sport {port} accept",
+        *(f"  {match}counter drop" for match in dropped),
+        " }",
+    ]
+
+
+def drops(rules: list[Rule], addresses: Addresses, direction: str, field: str) -> list[str]:
+    found: list[str] = []
+    for rule in rules:
+        if rule.drop and rule.direction in (direction, "both"):
+            found += (
+                [""] if rule.peer == EVERYBODY else [f"ip {field} {a} " for a in addresses.get(rule.peer, [])]
+            )
+    return list(dict.fromkeys(found))
+
+
+def traffic_commands(rules: list[Rule], addresses: Addresses, interface: str) -> list[list[str]]:
+    """For `tc`, in order, after the discipline that was there is removed. What leaves is delayed; what comes, where it was sent.
+
+    Raises ValueError for more delayed addresses than the kernel has bands.
+    """
+    slow = [rule for rule in rules if (rule.delay_ms or rule.loss) and rule.direction in ("to", "both")]
+    everybody = [rule for rule in slow if rule.peer == EVERYBODY]
+    if everybody:
+        return [["qdisc", "add", "dev", interface, "root", "handle", "1:", *netem(everybody)]]
+    harmed = {address: rule for rule in slow for address in addresses.get(rule.peer, [])}
+    if not harmed:
+        return []
+    if len(harmed) >= BANDS_MAX:
+        raise ValueError(f"{len(harmed)} delayed peers; the kernel has room for {BANDS_MAX - 1}")
+    first_band = ["0"] * 16
+    commands = [
+        [
+            "qdisc",
+            "add",
+            "dev",
+            interface,
+            "root",
+            "handle",
+            "1:",
+            "prio",
+            "bands",
+            str(BANDS_MAX),
+            "priomap",
+            *first_band,
+        ]
+    ]
+    for band, (address, rule) in enumerate(harmed.items(), 2):
+        ours = [each for each in slow if each.peer == rule.peer]
+        commands.append(["qdisc", "add", "dev", interface, "parent", f"1:{band:x}", *netem(ours)])
+        commands.append(
+            ["filter", "add", "dev", interface, "parent", "1:", "protocol", "ip", "u32", "match", "ip", "dst",
+             f"{address}/32", "flowid", f"1:{band:x}"]
+        )  # fmt: skip
+    return commands
+
+
+def netem(rules: list[Rule]) -> list[str]:
+    """All of them at once: delays add up, losses are independent."""
+    delay_ms = sum(rule.delay_ms for rule in rules)
+    passes = 1.0
+    for rule in rules:
+        passes *= 1 - rule.loss
+    return ["netem", "delay", f"{delay_ms:g}ms", "loss", f"{100 * (1 - passes):g}%"]

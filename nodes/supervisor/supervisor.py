@@ -1,0 +1,349 @@
+"""The first process of a server's container: starts, signals and watches the server, breaks its links, tells what it sees."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import shutil
+import socket
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from nodes.real.clock import monotonic_ns
+from nodes.real.connection import Connection
+from nodes.real.control import LINE_MAX, BadQuestion
+from nodes.real.links import Rule
+from nodes.real.relay import Relay
+from nodes.real.synced import lose_power
+from nodes.supervisor import zookeeper
+from nodes.supervisor.calls import Calls
+from nodes.supervisor.keeper import Keeper, NotReady
+from nodes.supervisor.kernel import Kernel
+from nodes.supervisor.messages import Events, Status
+from nodes.supervisor.reaper import Reaper
+from nodes.trace.files import TraceDamaged
+from nodes.trace.reader import TraceReader
+
+BEAT_S = 1.0
+FOLLOW_S = 0.01
+EVENTS_MOST = 5_000
+READY_S = 20.0
+STOP_S = 2.0
+SERVER_PORT = 7000
+KINDS = ("server", "workload")
+RELAY_PORT = 21_810
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """What the container was told."""
+
+    name: str
+    data: Path
+    """The volume."""
+    token_file: Path
+    port: int
+    ensemble: list[str]
+    """The names of the ZooKeeper servers when this is one of them, else empty."""
+    health: Path
+    """Touched once a second while all is well."""
+
+
+class Launch(msgspec.Struct, forbid_unknown_fields=True):
+    """What the control plane wants to run here; kept in the volume, so that a container that comes back goes on."""
+
+    kind: str
+    cluster: str
+    config: msgspec.Raw
+    peers: dict[str, str]
+    coordination: str
+    seed: int | None
+    running: bool = True
+
+
+class Supervisor:
+    """`calls` is its port; everything that the control plane may ask is in its table of steps."""
+
+    def __init__(self, settings: Settings):
+        self.settings = settings
+        self.reaper = Reaper()
+        self.kernel = Kernel(settings.name, settings.port, self.reaper)
+        self.keeper = Keeper(settings.data / "logs", self.reaper, self._changed)
+        steps: dict[str, Callable[[Connection, dict[str, Any]], Any]] = {
+            "status": lambda connection, args: {"status": msgspec.to_builtins(self.status())},
+            "start": self._start,
+            "stop": self._stop,
+            "kill": self._kill,
+            "lose_power": self._lose_power,
+            "pause": self._pause,
+            "resume": self._resume,
+            "rules": self._rules,
+            "ask": self._ask,
+            "follow": self._follow,
+            "logs": self._logs,
+            "forget": self._forget,
+        }
+        self.calls = Calls(settings.name, settings.token_file, steps, self._closed)
+        self._launch: Launch | None = None
+        self._role = "down" if settings.ensemble else ""
+        self._relays: dict[str, Relay] = {}
+        self._following: dict[Connection, asyncio.Task[None]] = {}
+        self._boot_id = BOOT_ID.read_text().strip() if BOOT_ID.exists() else ""
+        self._address = ""
+
+    # --- life -----------------------------------------------------------------------------------------------------
+
+    async def run(self, ending: asyncio.Event) -> None:
+        """Until `ending`. Raises OSError when the port is taken."""
+        await self.kernel.probe()
+        server = await self.calls.listen("0.0.0.0", self.settings.port)
+        beating = asyncio.get_running_loop().create_task(self._beat())
+        await self._go_on()
+        await ending.wait()
+        beating.cancel()
+        server.close()
+        await self.keeper.stop(STOP_S)
+
+    async def _go_on(self) -> None:
+        """Starts what was wanted when the container ended; a ZooKeeper server is wanted unless it was ended on purpose."""
+        try:
+            if self.settings.ensemble:
+                if not self._ended_mark.exists():
+                    self._start_zookeeper()
+            elif self._launch_file.exists():
+                self._launch = msgspec.json.decode(self._launch_file.read_bytes(), type=Launch)
+                if self._launch.running:
+                    await self._spawn(self._launch)
+        except (OSError, NotReady, TimeoutError, msgspec.DecodeError) as error:
+            self._say(f"what ran before cannot go on: {error}")
+
+    async def _beat(self) -> None:
+        while True:
+            self._address = self.kernel.address()
+            if self.settings.ensemble:
+                self._role = await zookeeper.role() if self.keeper.state == "running" else "down"
+            if not self.settings.ensemble or self._role in ("leader", "follower"):
+                self.settings.health.touch()
+            self._changed()
+            await asyncio.sleep(BEAT_S)
+
+    def _say(self, line: str) -> None:
+        print(f"supervisor of {self.settings.name}: {line}", file=sys.stderr, flush=True)
+
+    # --- what it tells --------------------------------------------------------------------------------------------
+
+    def status(self) -> Status:
+        launch, keeper = self._launch, self.keeper
+        return Status(
+            name=self.settings.name,
+            kind="zookeeper" if self.settings.ensemble else launch.kind if launch else "",
+            cluster=launch.cluster if launch else "",
+            state=keeper.state,
+            pid=keeper.pid,
+            ended=keeper.ended,
+            role=self._role,
+            address=self._address,
+            container=socket.gethostname()[:12],
+            image=os.environ.get("CLOVERLAB_IMAGE", ""),
+            boot_id=self._boot_id,
+            monotonic_ns=monotonic_ns(),
+            wall_ns=time.time_ns(),
+            netem=self.kernel.netem,
+            free_octets=shutil.disk_usage(self.settings.data).free,
+        )
+
+    def _changed(self) -> None:
+        if self.settings.ensemble and self.keeper.state != "running":
+            self._role = "down"
+        self.calls.tell_all(self.status())
+
+    def _closed(self, connection: Connection) -> None:
+        following = self._following.pop(connection, None)
+        if following is not None:
+            following.cancel()
+
+    def _follow(self, connection: Connection, args: dict[str, Any]) -> None:
+        """From here on this connection is told the server's events after number `after`, and the status."""
+        self._closed(connection)
+        reading = self._read_events(
+            connection, TraceReader(self._directory(args["cluster"]) / "trace"), int(args["after"])
+        )
+        self._following[connection] = asyncio.get_running_loop().create_task(reading)
+        self.calls.tell(connection, self.status())
+
+    async def _read_events(self, connection: Connection, reader: TraceReader, after: int) -> None:
+        while True:
+            try:
+                found = [stamped for stamped in reader.read() if stamped.number > after]
+            except (TraceDamaged, OSError) as error:
+                self._say(str(error))
+                return
+            for begin in range(0, len(found), EVENTS_MOST):
+                self.calls.tell(connection, Events(found[begin : begin + EVENTS_MOST]))
+            await asyncio.sleep(0 if found else FOLLOW_S)
+
+    # --- the process ----------------------------------------------------------------------------------------------
+
+    @property
+    def _launch_file(self) -> Path:
+        return self.settings.data / "launch.json"
+
+    @property
+    def _ended_mark(self) -> Path:
+        """There while a ZooKeeper server was ended on purpose."""
+        return self.settings.data / "ended"
+
+    def _directory(self, cluster: str) -> Path:
+        """Raises BadQuestion for what is no cluster's name."""
+        if (
+            not cluster
+            or not all(c.isascii() and (c.isalnum() or c == "-") for c in cluster)
+            or len(cluster) > 64
+        ):
+            raise BadQuestion(f"{cluster[:64]!r} is no name of a cluster")
+        return self.settings.data / "clusters" / cluster
+
+    async def _start(self, connection: Connection, args: dict[str, Any]) -> None:
+        """A server or workload as `Launch` says; a ZooKeeper server needs to be told nothing."""
+        if self.keeper.pid:
+            raise BadQuestion(f"{self.settings.name} runs already")
+        if self.settings.ensemble:
+            self._ended_mark.unlink(missing_ok=True)
+            self._start_zookeeper()
+            return
+        launch = msgspec.convert({**args, "config": msgspec.Raw(msgspec.json.encode(args["config"]))}, Launch)
+        if launch.kind not in KINDS:
+            raise BadQuestion(f"{launch.kind[:40]!r} is not offered; there are {', '.join(KINDS)}")
+        self._directory(launch.cluster)
+        await self._spawn(launch)
+
+    def _start_zookeeper(self) -> None:
+        settings = self.settings
+        self.keeper.spawn(zookeeper.prepare(settings.name, settings.ensemble, settings.data / "zookeeper"))
+
+    async def _spawn(self, launch: Launch) -> None:
+        """Raises NotReady, TimeoutError, OSError."""
+        directory = self._directory(launch.cluster)
+        directory.mkdir(parents=True, exist_ok=True)
+        self._launch = launch
+        self._keep(True)
+        address = self.kernel.address()
+        told = {
+            "role": launch.kind,
+            "config": launch.config,
+            "data": str(directory),
+            "listen": f"{address}:{SERVER_PORT}" if launch.kind == "server" else "",
+            "coordination": await self._relayed(launch.coordination) if launch.coordination else "",
+            "peers": launch.peers,
+            "token_file": str(self.settings.token_file),
+            "control": str(self._socket),
+            "seed": launch.seed,
+        }
+        file = directory / "process.json"
+        file.write_bytes(msgspec.json.encode(told))
+        self.keeper.spawn([sys.executable, "-m", "nodes", launch.kind, "--config", str(file)])
+        await self.keeper.ready(READY_S)
+
+    def _keep(self, running: bool) -> None:
+        if self._launch is not None:
+            self._launch.running = running
+            new = self._launch_file.with_suffix(".new")
+            new.write_bytes(msgspec.json.encode(self._launch))
+            new.replace(self._launch_file)
+        elif self.settings.ensemble and not running:
+            self._ended_mark.touch()
+
+    async def _stop(self, connection: Connection, args: dict[str, Any]) -> None:
+        self._keep(False)
+        await self.keeper.stop(STOP_S)
+
+    async def _kill(self, connection: Connection, args: dict[str, Any]) -> None:
+        self._keep(False)
+        await self.keeper.kill()
+
+    async def _lose_power(self, connection: Connection, args: dict[str, Any]) -> dict[str, Any]:
+        if self._launch is None or self._launch.kind != "server":
+            raise BadQuestion("what is synced is known of a metadata server only")
+        await self._kill(connection, args)
+        return {"lost": lose_power(self._directory(self._launch.cluster), random.Random(args.get("seed")))}
+
+    def _pause(self, connection: Connection, args: dict[str, Any]) -> None:
+        self.keeper.pause()
+
+    def _resume(self, connection: Connection, args: dict[str, Any]) -> None:
+        self.keeper.resume()
+
+    def _logs(self, connection: Connection, args: dict[str, Any]) -> dict[str, Any]:
+        with self.keeper.errors.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 65_536))
+            return {"text": file.read().decode("utf-8", "replace")}
+
+    def _forget(self, connection: Connection, args: dict[str, Any]) -> None:
+        """Removes what a cluster left here; never of the one that runs."""
+        directory = self._directory(args["cluster"])
+        if self.keeper.pid and self._launch is not None and self._launch.cluster == args["cluster"]:
+            raise BadQuestion(f"{args['cluster']} runs here: end it first")
+        shutil.rmtree(directory, ignore_errors=True)
+
+    # --- links and questions --------------------------------------------------------------------------------------
+
+    async def _rules(self, connection: Connection, args: dict[str, Any]) -> None:
+        """Cuts by the kernel; delay and loss too where it can, else by the server's transport and the relays to coordination."""
+        rules = msgspec.convert(args["rules"], list[Rule])
+        await self.kernel.apply(rules)
+        if self.kernel.netem:
+            return
+        slow = [
+            Rule(rule.peer, rule.direction, False, rule.delay_ms, rule.loss)
+            for rule in rules
+            if rule.delay_ms or rule.loss
+        ]
+        for name, relay in self._relays.items():
+            ours = [rule for rule in slow if rule.peer in (name, "*")]
+            relay.rules(
+                delay_ms=sum(rule.delay_ms for rule in ours),
+                loss=max((rule.loss for rule in ours), default=0.0),
+            )
+        if self.keeper.state == "running" and not self.settings.ensemble:
+            await self._to_process({"do": "rules", "rules": msgspec.to_builtins(slow)})
+
+    async def _relayed(self, coordination: str) -> str:
+        """The hosts by which the server reaches coordination: relays of ours where the kernel cannot delay packets."""
+        if self.kernel.netem:
+            return coordination
+        hosts, slash, chroot = coordination.partition("/")
+        for number, host in enumerate(hosts.split(",")):
+            name = host.partition(":")[0]
+            if name not in self._relays:
+                self._relays[name] = Relay(RELAY_PORT + number, host)
+                await self._relays[name].start()
+        ours = [f"127.0.0.1:{self._relays[host.partition(':')[0]].port}" for host in hosts.split(",")]
+        return ",".join(ours) + slash + chroot
+
+    @property
+    def _socket(self) -> Path:
+        return self.settings.health.parent / f"{self.settings.name}.sock"
+
+    async def _ask(self, connection: Connection, args: dict[str, Any]) -> dict[str, Any]:
+        """Passes a question on to the server's own control socket."""
+        return await self._to_process(args["question"])
+
+    async def _to_process(self, question: dict[str, Any]) -> dict[str, Any]:
+        if self.settings.ensemble or not self.keeper.pid:
+            raise BadQuestion(f"{self.settings.name} does not run a server now")
+        async with asyncio.timeout(2.0):
+            reader, writer = await asyncio.open_unix_connection(str(self._socket), limit=32 * LINE_MAX)
+            try:
+                writer.write(msgspec.json.encode(question) + b"\n")
+                answer = msgspec.json.decode(await reader.readline(), type=dict[str, Any])
+            finally:
+                writer.close()
+        if answer.get("ok") is False:
+            raise BadQuestion(str(answer.get("error", "refused")))
+        return answer

@@ -1,0 +1,63 @@
+"""A ZooKeeper server as a supervisor starts and questions it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+CLIENT_PORT = 2181
+CLASSES = "/etc/zookeeper/conf:/usr/share/java/*"
+TICK_MS = 100
+"""Sessions may be as short as two ticks and are ended on a tick."""
+ROLES = {"leader": "leader", "follower": "follower"}
+ANSWER_S = 1.0
+ANSWER_OCTETS = 4096
+
+
+def configuration(servers: list[str], data: Path) -> str:
+    """`zoo.cfg` of an ensemble; a leader is given up after two seconds without a word."""
+    lines = [
+        f"tickTime={TICK_MS}",
+        "initLimit=100",
+        "syncLimit=20",
+        f"dataDir={data}",
+        "maxSessionTimeout=60000",
+        "maxClientCnxns=0",
+        "admin.enableServer=false",
+        "4lw.commands.whitelist=srvr",
+        "autopurge.snapRetainCount=3",
+        "autopurge.purgeInterval=1",
+        *(f"server.{number}={name}:2888:3888;{CLIENT_PORT}" for number, name in enumerate(servers, 1)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def prepare(name: str, servers: list[str], data: Path) -> list[str]:
+    """Writes its files and returns the command that starts it. Raises ValueError when it is not of the ensemble."""
+    data.mkdir(parents=True, exist_ok=True)
+    (data / "myid").write_text(f"{servers.index(name) + 1}\n")
+    file = data / "zoo.cfg"
+    file.write_text(configuration(servers, data))
+    return [
+        "java", "-Xms48m", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:MaxMetaspaceSize=64m",
+        "-Xshare:auto", "-Xss512k", "-Dzookeeper.electionPortBindRetry=0",
+        "-cp", CLASSES, "org.apache.zookeeper.server.quorum.QuorumPeerMain", str(file),
+    ]  # fmt: skip
+
+
+async def role() -> str:
+    """leader, follower, looking (it answers but serves nobody) or down."""
+    try:
+        async with asyncio.timeout(ANSWER_S):
+            reader, writer = await asyncio.open_connection("127.0.0.1", CLIENT_PORT)
+            try:
+                writer.write(b"srvr")
+                answer = (await reader.read(ANSWER_OCTETS)).decode("utf-8", "replace")
+            finally:
+                writer.close()
+    except (OSError, TimeoutError):
+        return "down"
+    mode = next(
+        (line.partition(":")[2].strip() for line in answer.splitlines() if line.startswith("Mode")), ""
+    )
+    return ROLES.get(mode, "looking")
