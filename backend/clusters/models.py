@@ -70,6 +70,7 @@ class CoordinationServer(BaseModel):
     name: str
     role: Literal["leader", "follower", "looking", "down"]
     process: ProcessState
+    pid: int
     address: str
     container: str
     image: str

@@ -11,6 +11,7 @@ import msgspec
 from nodes.config import ClusterConfig
 from nodes.trace import events as e
 
+FENCED = "answers nobody: its coordination session is not confirmed"
 INSTANT = ("take_lock", "expire_session", "add_server")
 ENDS_PROCESS = ("crash", "stop", "power_loss")
 
@@ -121,6 +122,7 @@ def mark_stopped(server: ServerState, at_ns: int) -> None:
 def role_changed(picture: Picture, stamped: e.Stamped, event: e.RoleChanged) -> None:
     server = picture.server(stamped.server, event.group)
     server.group, server.believes, server.epoch = event.group, event.role, event.epoch
+    lease_confirmed(picture, stamped, event)
 
 
 def durable(picture: Picture, stamped: e.Stamped, event: e.Durable) -> None:
@@ -158,6 +160,16 @@ def journal_opened(picture: Picture, stamped: e.Stamped, event: e.JournalOpened)
 def warned(picture: Picture, stamped: e.Stamped, event: e.Warned) -> None:
     if stamped.server in picture.servers:
         picture.servers[stamped.server].warning = event.what
+
+
+def lease_lost(picture: Picture, stamped: e.Stamped, event: e.LeaseLost) -> None:
+    picture.server(stamped.server).warning = FENCED
+
+
+def lease_confirmed(picture: Picture, stamped: e.Stamped, event: e.LeaseConfirmed | e.RoleChanged) -> None:
+    server = picture.server(stamped.server)
+    if server.warning == FENCED:
+        server.warning = ""
 
 
 def placed(picture: Picture, stamped: e.Stamped, event: e.Placed) -> None:
@@ -222,7 +234,7 @@ def check_failed(picture: Picture, stamped: e.Stamped, event: e.CheckFailed) -> 
 STEPS: dict[type[e.Event], Callable[[Picture, e.Stamped, Any], None]] = {
     e.Started: started, e.Stopped: stopped, e.RoleChanged: role_changed, e.Durable: durable, e.Cut: cut,
     e.Committed: committed, e.Applied: applied, e.JournalOpened: journal_opened, e.Warned: warned,
-    e.Placed: placed,
+    e.Placed: placed, e.LeaseLost: lease_lost, e.LeaseConfirmed: lease_confirmed,
     e.LockHeld: lock_held, e.EpochRaised: epoch_raised, e.Configured: configured, e.FaultInjected:
     fault_injected,
     e.FaultEnded: fault_ended, e.ProcessEnded: process_ended, e.CheckFailed: check_failed,

@@ -87,6 +87,7 @@ def coordination(lab: Lab) -> dict[str, Any]:
                 "name": name,
                 "role": fabric.role_of(name),
                 "process": fabric.state_of(name),
+                "pid": fabric.pid_of(name),
                 **fabric.box(name),
             }
             for name in fabric.coordination_servers

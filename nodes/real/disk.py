@@ -10,6 +10,7 @@ import errno
 import os
 from pathlib import Path
 
+from nodes.real.synced import WHOLE, Synced
 from nodes.real.turn import Turn
 
 fdatasync = getattr(os, "fdatasync", os.fsync)
@@ -22,10 +23,13 @@ class RealFile:
         self._path = path
         fresh = not path.exists()
         path.parent.mkdir(parents=True, exist_ok=True)
+        self._synced = disk.synced()
+        self._slot = self._synced.slot_of(disk.name(path), -1 if fresh else path.stat().st_size)
         self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self.size = os.fstat(self._fd).st_size
         if fresh:
             sync_directory(path.parent)
-        self.size = os.fstat(self._fd).st_size
+            self._synced.keep(self._slot, 0)
 
     def append(self, octets: bytes) -> None:
         self._disk.check(self._path)
@@ -37,7 +41,9 @@ class RealFile:
 
     async def sync(self) -> None:
         await self._disk.before_sync(self._path)
+        size = self.size
         fdatasync(self._fd)
+        self._synced.keep(self._slot, size)
 
     async def truncate(self, size: int) -> None:
         os.ftruncate(self._fd, size)
@@ -56,6 +62,17 @@ class RealDisk:
         self.slow_ns = 0
         self.fails = False
         self._turn = turn
+        self._synced: Synced | None = None
+
+    def synced(self) -> Synced:
+        """The record of what is durable; opened with the first file. Raises Damaged, OSError."""
+        if self._synced is None:
+            self.root.mkdir(parents=True, exist_ok=True)
+            self._synced = Synced(self.root)
+        return self._synced
+
+    def name(self, path: Path) -> str:
+        return str(path.relative_to(self.root))
 
     def check(self, path: Path) -> None:
         """Raises OSError while the disk fails."""
@@ -97,12 +114,15 @@ class RealDisk:
             file.write(octets)
             file.flush()
             os.fsync(file.fileno())
+        synced = self.synced()
+        synced.keep(synced.slot_of(path, WHOLE), WHOLE)
         fresh.replace(whole)
         sync_directory(whole.parent)
 
     def remove(self, path: str) -> None:
         (self.root / path).unlink()
         sync_directory((self.root / path).parent)
+        self.synced().forget(path)
 
 
 def sync_directory(path: Path) -> None:

@@ -133,9 +133,11 @@ class Process:
         if self._code:
             return
         self._code = BUG_EXIT
+        reason = f"{type(error).__name__}: {error}"
         if not isinstance(error, OSError):
             traceback.print_exception(error, file=sys.stderr)
-        self._stop(f"{type(error).__name__}: {error}")
+        print(f"{self._name}: {reason}", file=sys.stderr, flush=True)
+        self._stop(reason)
 
     def _on_loop_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")

@@ -1,10 +1,137 @@
-"""What of each file is durable. (Being written.)"""
+"""How much of each file is durable, in one mapped file that outlives the process: what a power loss takes is known by it.
+
+`synced` begins with a magic and a format number, then slots: the durable length plus one (u64; 0 while not even the name is durable), the
+length of the name (u16, written last; 0 for a free slot) and the name.
+"""
 
 from __future__ import annotations
 
+import mmap
+import os
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
+from nodes.errors import Damaged
 
-def lose_power(root: Path, rng: random.Random | None) -> list[str]:
-    return []
+NAME = "synced"
+MAGIC = b"CLVRSYNC"
+FORMAT = 1
+SLOT = 256
+NAME_AT = 10
+NAME_MOST = SLOT - NAME_AT
+SLOTS = 256
+WHOLE = 1 << 62
+"""Durable length of a file that is only ever replaced as a whole."""
+
+
+class Synced:
+    """The record of one directory, held by its server. Raises Damaged for a file that is none of ours, OSError."""
+
+    def __init__(self, root: Path):
+        path = root / NAME
+        fresh = not path.exists() or path.stat().st_size == 0
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        if fresh:
+            os.ftruncate(self._fd, SLOT * (SLOTS + 1))
+            os.pwrite(self._fd, MAGIC + FORMAT.to_bytes(2, "little"), 0)
+        check(path, os.pread(self._fd, SLOT, 0), os.fstat(self._fd).st_size)
+        self._map()
+        self._slots = dict(names(self._octets))
+        self._free = [slot for slot in range(self._count, 0, -1) if not self._used(slot)]
+
+    def _map(self) -> None:
+        self._octets = mmap.mmap(self._fd, 0)
+        self._lengths = memoryview(self._octets).cast("Q")
+        self._count = len(self._octets) // SLOT - 1
+
+    def _used(self, slot: int) -> bool:
+        return self._octets[slot * SLOT + 8 : slot * SLOT + 10] != b"\0\0"
+
+    def slot_of(self, name: str, durable: int) -> int:
+        """Of a file that is known, else a new one. `durable` is what is already durable of it; -1 when not even its name is.
+
+        Raises ValueError for a name that is too long.
+        """
+        slot = self._slots.get(name)
+        if slot is None:
+            octets = os.fsencode(name)
+            if not 0 < len(octets) <= NAME_MOST:
+                raise ValueError(f"a file's name of {len(octets)} octets; {NAME_MOST} is the most")
+            if not self._free:
+                self._grow()
+            slot = self._slots[name] = self._free.pop()
+            self.keep(slot, durable)
+            start = slot * SLOT + NAME_AT
+            self._octets[start : start + len(octets)] = octets
+            self._octets[start - 2 : start] = len(octets).to_bytes(2, "little")
+        return slot
+
+    def keep(self, slot: int, durable: int) -> None:
+        self._lengths[slot * (SLOT // 8)] = durable + 1
+
+    def forget(self, name: str) -> None:
+        slot = self._slots.pop(name, None)
+        if slot is not None:
+            self._octets[slot * SLOT + 8 : slot * SLOT + 10] = b"\0\0"
+            self._free.append(slot)
+
+    def _grow(self) -> None:
+        before = self._count
+        self._lengths.release()
+        self._octets.close()
+        os.ftruncate(self._fd, SLOT * (2 * before + 1))
+        self._map()
+        self._free = list(range(self._count, before, -1))
+
+
+def check(path: Path, head: bytes, size: int) -> None:
+    """Raises Damaged."""
+    if head[:8] != MAGIC or size % SLOT:
+        raise Damaged(
+            f"{path} is no record of what is synced: it begins with {head[:8]!r} and has {size} octets"
+        )
+    number = int.from_bytes(head[8:10], "little")
+    if number != FORMAT:
+        raise Damaged(f"{path} has format {number}; this version reads format {FORMAT}")
+
+
+def names(octets: bytes | mmap.mmap) -> Iterator[tuple[str, int]]:
+    """(name, slot) of every file that is recorded."""
+    for start in range(SLOT, len(octets), SLOT):
+        length = int.from_bytes(octets[start + 8 : start + 10], "little")
+        if 0 < length <= NAME_MOST:
+            yield os.fsdecode(bytes(octets[start + NAME_AT : start + NAME_AT + length])), start // SLOT
+
+
+def lose_power(root: Path, rng: random.Random | None = None) -> list[str]:
+    """Takes what a killed server had not synced; a line for each file that lost something.
+
+    Of unsynced octets a part chosen by `rng` is left, torn anywhere; none without it. Files that the record does not know stay as they
+    are. Raises Damaged, OSError.
+    """
+    path = root / NAME
+    if not path.exists():
+        return []
+    octets = path.read_bytes()
+    check(path, octets, len(octets))
+    told: list[str] = []
+    for name, slot in sorted(names(octets)):
+        durable = int.from_bytes(octets[slot * SLOT : slot * SLOT + 8], "little") - 1
+        told += cut_back(root / name, name, durable, rng)
+    return told
+
+
+def cut_back(path: Path, name: str, durable: int, rng: random.Random | None) -> list[str]:
+    try:
+        size = path.stat().st_size
+        if durable < 0:
+            path.unlink()
+            return [f"{name}: its name was not synced"]
+        if size <= durable:
+            return []
+        left = rng.randint(durable, size) if rng is not None else durable
+        os.truncate(path, left)
+        return [f"{name}: {size - left} of {size} octets were not synced"]
+    except FileNotFoundError:
+        return []

@@ -11,7 +11,7 @@ from pathlib import Path
 from nodes.real.spawned import last_words, ready_line
 from nodes.supervisor.reaper import Reaper
 
-LOG_OCTETS = 8 << 20
+LOG_OCTETS = 2 << 20
 POLL_S = 0.01
 
 

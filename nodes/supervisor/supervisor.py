@@ -74,7 +74,7 @@ class Supervisor:
         self.settings = settings
         self.reaper = Reaper()
         self.kernel = Kernel(settings.name, settings.port, self.reaper)
-        self.keeper = Keeper(settings.data / "logs", self.reaper, self._changed)
+        self.keeper = Keeper(settings.health.parent / "logs", self.reaper, self._changed)
         steps: dict[str, Callable[[Connection, dict[str, Any]], Any]] = {
             "status": lambda connection, args: {"status": msgspec.to_builtins(self.status())},
             "start": self._start,

@@ -132,8 +132,16 @@ class Renewing(Event, frozen=True, array_like=True, gc=False):
 
 
 class LeaseLost(Event, frozen=True, array_like=True, gc=False):
+    """The active answers nobody: its coordination session has not been confirmed in time (safety rule 16)."""
+
     epoch: int
     late_ns: int
+
+
+class LeaseConfirmed(Event, frozen=True, array_like=True, gc=False):
+    """The active answers again."""
+
+    epoch: int
 
 
 class Warned(Event, frozen=True, array_like=True, gc=False):
@@ -271,7 +279,7 @@ class MessageDropped(Event, frozen=True, array_like=True, gc=False):
 
 AnyEvent = (
     Started | Stopped | RoleChanged | StepTaken | Serving | StoppedServing | Durable | Cut | Committed | Applied
-    | JournalOpened | JournalCorrupt | Renewing | LeaseLost | Warned | Placed | LockHeld | EpochRaised | Configured
+    | JournalOpened | JournalCorrupt | Renewing | LeaseLost | LeaseConfirmed | Warned | Placed | LockHeld | EpochRaised | Configured
     | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | ProcessEnded | CheckFailed
     | MessageSent | MessageReceived | MessageDropped
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from itertools import pairwise
@@ -79,7 +80,11 @@ class TraceWriter:
         if self._file < 0 or self._size > SEGMENT_OCTETS:
             self._open(self._directory / name_of(self._first_in_buffer()))
         octets, self._buffer = self._buffer, bytearray()
-        self._size += os.write(self._file, octets)
+        written = os.write(self._file, octets)
+        if written < len(octets):
+            os.ftruncate(self._file, self._size)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._directory))
+        self._size += written
 
     def _first_in_buffer(self) -> int:
         found, _ = whole_records(self._directory, bytes(self._buffer), 0)

@@ -24,7 +24,7 @@ RANDOM = {
     "sample",
     "uniform",
 }
-OUTSIDE = ("nodes/real/", "nodes/__main__.py", "nodes/sim/")
+OUTSIDE = ("nodes/real/", "nodes/supervisor/", "nodes/__main__.py", "nodes/sim/")
 EXCUSED = {
     "nodes/coordination/clocks.py": "the server process's only clock",
     "nodes/coordination/service.py": "session passwords",

@@ -45,6 +45,7 @@ ALLOWED: dict[str, set[str]] = {
     | TREE
     | {"nodes.sim", "nodes.mechanisms", "nodes.workloads", "nodes.client", "nodes.invariants"},
     "nodes.__main__": {"nodes.real"},
+    "nodes.supervisor": {"nodes.supervisor", "nodes.real", "nodes.wire", "nodes.trace"},
     "backend": {"backend", "nodes", "tests.runner", "benchmarks"},
     "benchmarks": {"backend", "benchmarks", "nodes"},
 }

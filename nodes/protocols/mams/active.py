@@ -15,7 +15,7 @@ from nodes.protocols.mams.upgrade import Upgrade
 from nodes.protocols.mams.view import STANDBY, LostLock
 from nodes.protocols.mams.writer import JournalWriter
 from nodes.scope import Tenure
-from nodes.trace.events import LeaseLost, RoleChanged, Serving, StoppedServing
+from nodes.trace.events import LeaseConfirmed, LeaseLost, RoleChanged, Serving, StoppedServing
 from nodes.wire.messages import CheckOperation, Request
 from nodes.world import ConnectionLoss, CoordinationError
 
@@ -35,7 +35,7 @@ class Active:
         self.writer: JournalWriter | None = None
         self.keeper: ConfigurationKeeper | None = None
         self.renewing: RenewingSessions | None = None
-        self.answering = Answering(replica, self.lease, self._lease_lost)
+        self.answering = Answering(replica, self.lease, self._lease_lost, self._lease_back)
         self.serving = False
         self._asked_back: list[str] = []
         self.sits_out = False
@@ -102,6 +102,9 @@ class Active:
 
     def _lease_lost(self) -> None:
         self._replica.world.trace.emit(LeaseLost(self.epoch, self.lease.late_ns))
+
+    def _lease_back(self) -> None:
+        self._replica.world.trace.emit(LeaseConfirmed(self.epoch))
 
     def _admit(self, peer: str, promise: Promise) -> None:
         """A member that promised is sent what it lacks, unless its journal is too far away."""

@@ -21,10 +21,13 @@ HELD_MAX = 10_000
 class Answering:
     """Intake of one tenure. While `held`, requests are kept in order and nothing is sequenced."""
 
-    def __init__(self, replica: Replica, lease: Lease, lease_lost: Callable[[], None]):
+    def __init__(
+        self, replica: Replica, lease: Lease, lease_lost: Callable[[], None], lease_back: Callable[[], None]
+    ):
         self._replica = replica
         self._lease = lease
         self._lease_lost = lease_lost
+        self._lease_back = lease_back
         self._send = replica.world.network.send
         self._early = replica.config.cluster.holes.reads_before_flush
         self.writer: JournalWriter | None = None
@@ -128,7 +131,9 @@ class Answering:
 
     def _tell(self, peer: str, answer: Answer) -> None:
         if self._lease.holds:
-            self._fenced = False
+            if self._fenced:
+                self._fenced = False
+                self._lease_back()
             self._send(peer, answer)
         elif not self._fenced:
             self._fenced = True

@@ -14,8 +14,8 @@ from kazoo.client import KazooClient
 from backend.errors import CannotStart, Impossible
 from backend.fabrics.children import Children
 from backend.fabrics.coordination import EmbeddedEnsemble, RealEnsemble, host_and_port
-from backend.fabrics.home import Home
 from backend.fabrics.fabric import wait_until
+from backend.fabrics.home import Home
 from nodes.trace.events import Event, LockHeld, Placed, SessionEnded
 
 G = "/cloverlab/groups/g1"

@@ -24,6 +24,7 @@ SCALE = 0.2
         "faults/pause-longer-than-session.yaml",
         "faults/isolated-active.yaml",
         "faults/two-crashes-at-once.yaml",
+        "faults/power-loss-of-all.yaml",
         "faults/add-a-server.yaml",
         "faults/coordination-restarts.yaml",
     ],

@@ -21,7 +21,7 @@ from backend.cli import entry, split_arguments
         (["fs", "ls", "/", "--port", "1"], "no control plane at port 1"),
         (["test", "some"], "say quick or all"),
         (["bench", "nothing"], "is unknown"),
-        (["run", "x.yaml", "--on", "mars"], "say simulated or processes"),
+        (["run", "x.yaml", "--on", "mars"], "say simulated, processes or containers"),
         (["nonsense"], "nonsense"),
     ],
 )

@@ -1,0 +1,116 @@
+"""A cluster in containers that answers like the one on processes does."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from backend.compose import Compose
+from tests.browser.running import START_S, Running, wait_for
+
+OVERRIDE = Path(__file__).with_name("small-volume.yaml")
+
+
+class Composed(Running):
+    """The whole of compose.yaml, control plane and page included."""
+
+    def __init__(self, project: str, port: int, overrides: list[Path]):
+        super().__init__(Path(), port)
+        self.compose = Compose(project, overrides)
+        self.up_s = 0.0
+
+    def start(self) -> None:
+        os.environ["CLOVERLAB_PORT"] = str(self.port)
+        self.compose.up()
+        wait_for(self.settled, START_S, "a settled cluster")
+
+    def stop(self) -> None:
+        self.compose.down()
+
+    def settled(self) -> bool:
+        try:
+            return bool(self.ask("cluster")["settled"])
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def mend(self) -> None:
+        """The containers run too, and so do the servers of the ensemble."""
+        stopped = [name for name, state in self.compose.health().items() if state in ("exited", "created")]
+        if stopped:
+            self.docker("start", *stopped)
+        wait_for(self.settled_once, START_S, "an API that answers")
+        for server in self.ask("cluster")["coordination"]["servers"]:
+            if server["process"] == "paused":
+                self.do("resume", server["name"])
+            elif server["process"] == "stopped":
+                self.do("restart", server["name"])
+        wait_for(self.quorum, START_S, "a quorum of the ensemble")
+        super().mend()
+
+    def settled_once(self) -> bool:
+        try:
+            return bool(self.ask("cluster")["cluster"])
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def quorum(self) -> bool:
+        servers = self.ask("cluster")["coordination"]["servers"]
+        return sum(server["role"] in ("leader", "follower") for server in servers) == len(servers)
+
+    def server(self, name: str) -> dict[str, Any]:
+        cluster = self.ask("cluster")
+        rows = [*cluster["servers"], *cluster["coordination"]["servers"], *cluster["clients"]]
+        return next(row for row in rows if row["name"] == name)
+
+    def active(self) -> str:
+        found = wait_for(
+            lambda: [s["name"] for s in self.ask("cluster")["servers"] if s["role"] == "active"],
+            START_S,
+            "an active",
+        )
+        return str(found[0])
+
+    def container(self, name: str) -> str:
+        """Its full id."""
+        return self.compose.must("ps", "-q", f"host-{name}" if name != "control" else name).strip()
+
+    def docker(self, *words: str, check: bool = True) -> str:
+        done = subprocess.run(["docker", *words], capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 0 or not check, done.stderr
+        return done.stdout
+
+    def run_in(self, name: str, command: str, check: bool = True) -> str:
+        return self.docker("exec", self.container(name), "sh", "-c", command, check=check)
+
+    def inspect(self, name: str) -> dict[str, Any]:
+        told: dict[str, Any] = json.loads(self.docker("inspect", self.container(name)))[0]
+        return told
+
+    def fault(self, verb: str, *targets: str, **options: Any) -> None:
+        """As `do`, but what is refused fails the test."""
+        body = json.dumps({"verb": verb, "targets": targets, "options": options}).encode()
+        self.post("faults", body)
+
+    def post(self, path: str, body: bytes) -> Any:
+        request = urllib.request.Request(f"{self.url}api/{path}", body, {"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            raise AssertionError(error.read().decode()) from None
+
+    def answered(self) -> float:
+        """Calls of the workload that were answered well, ever."""
+        with urllib.request.urlopen(f"{self.url}metrics", timeout=5) as page:
+            lines = page.read().decode().splitlines()
+        return float(
+            next(line.split()[-1] for line in lines if line.startswith('cloverlab_calls_total{outcome="ok"}'))
+        )
+
+    def lamps(self) -> dict[str, str]:
+        return {lamp["invariant"]: lamp["state"] for lamp in self.ask("cluster")["lamps"]}

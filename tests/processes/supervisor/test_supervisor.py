@@ -1,0 +1,213 @@
+"""A supervisor as a process of its own: who may speak to it, what it offers, and what it tells of its server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from backend.errors import Unavailable
+from backend.fabrics.fabric import wait_until
+from backend.fabrics.home import free_port
+from backend.fabrics.host import Host
+from nodes.config import ServerConfig, one_group
+from nodes.trace.events import Started
+
+ROOT = Path(__file__).resolve().parents[3]
+TOKEN = b"a" * 64
+CLUSTER = "clover-test"
+
+
+class Played:
+    """A supervisor, its directory and the control plane's end."""
+
+    def __init__(self, directory: Path, token: bytes | None = TOKEN):
+        self.directory = directory
+        self.port, self.metrics = free_port(set()), free_port(set())
+        if token is not None:
+            (directory / "token").write_bytes(token)
+        self.log = directory / "log"
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [
+                    sys.executable, "-m", "nodes.supervisor", "--name", "mds1", "--data", str(directory / "data"),
+                    "--token", str(directory / "token"), "--port", str(self.port), "--metrics", str(self.metrics),
+                    "--health", str(directory / "healthy"),
+                ],
+                cwd=ROOT, stdout=log, stderr=log,
+            )  # fmt: skip
+        self.told: list[Any] = []
+
+    def host(self, token: bytes = TOKEN) -> Host:
+        return Host("mds1", ("127.0.0.1", self.port), token, lambda host, before, now: self.told.append(now))
+
+    def words(self) -> str:
+        return self.log.read_text()
+
+
+@contextlib.asynccontextmanager
+async def played(directory: Path, token: bytes | None = TOKEN) -> AsyncIterator[tuple[Played, Host]]:
+    play = Played(directory, token)
+    host = play.host()
+    connecting = asyncio.create_task(host.keep_connected())
+    try:
+        yield play, host
+    finally:
+        connecting.cancel()
+        host.close()
+        play.process.send_signal(signal.SIGTERM)
+        play.process.wait(10)
+
+
+async def reached(host: Host) -> None:
+    assert await wait_until(lambda: host.status is not None, 15), host.trouble
+
+
+def launch(**changed: Any) -> dict[str, Any]:
+    cluster = one_group(cluster=CLUSTER)
+    config = msgspec.to_builtins(ServerConfig("mds1", "g1", cluster))
+    told = {
+        "kind": "server",
+        "cluster": CLUSTER,
+        "config": config,
+        "peers": {},
+        "coordination": "127.0.0.1:9",
+        "seed": 1,
+    }
+    return {**told, **changed}
+
+
+def test_it_keeps_a_server_and_tells_its_events_and_its_end(tmp_path: Path) -> None:
+    async def play_it() -> None:
+        async with played(tmp_path) as (play, host):
+            await reached(host)
+            assert host.state == "stopped" and host.status is not None and host.status.cluster == ""
+            host.follow(CLUSTER, 0)
+            await host.start(launch())
+            assert host.state == "running" and host.pid
+            events: list[Any] = []
+            assert await wait_until(lambda: bool(events.extend(host.read()) or events), 10)
+            assert isinstance(events[0].event, Started) and events[0].event.pid == host.pid
+            assert (await host.ask("ask", {"question": {"do": "status"}}))["pid"] == host.pid
+            with pytest.raises(Unavailable, match="runs already"):
+                await host.start(launch())
+            await host.pause()
+            assert host.paused
+            await host.resume()
+            os.kill(host.pid, signal.SIGKILL)
+            assert await wait_until(lambda: host.state == "stopped", 10)
+            assert host.ended.startswith("signal SIGKILL")
+            await host.start(launch())
+            await host.kill()
+            assert host.state == "stopped" and host.ended == ""
+            with urllib.request.urlopen(f"http://127.0.0.1:{play.metrics}/metrics", timeout=5) as page:
+                text = page.read().decode()
+            assert 'cloverlab_process_starts_total{kind="server",server="mds1"} 2.0' in text
+
+    asyncio.run(play_it())
+
+
+def test_a_container_that_comes_back_goes_on_with_what_ran(tmp_path: Path) -> None:
+    async def play_it() -> None:
+        async with played(tmp_path) as (_, host):
+            await reached(host)
+            await host.start(launch())
+        async with played(tmp_path) as (_, host):
+            await reached(host)
+            assert await wait_until(lambda: host.state == "running", 15)
+            await host.kill()
+        async with played(tmp_path) as (_, host):
+            await reached(host)
+            await asyncio.sleep(0)
+            assert (await host.ask("status"))["status"]["state"] == "stopped"
+
+    asyncio.run(play_it())
+
+
+def test_a_wrong_token_is_refused_and_said(tmp_path: Path) -> None:
+    async def play_it() -> None:
+        async with played(tmp_path) as (play, good):
+            await reached(good)
+            stranger = play.host(b"b" * 64)
+            connecting = asyncio.create_task(stranger.keep_connected())
+            assert await wait_until(lambda: "proof" in play.words() or "token" in play.words(), 10), (
+                play.words()
+            )
+            with pytest.raises(Unavailable):
+                await stranger.ask("kill")
+            connecting.cancel()
+            assert (await good.ask("status"))["status"]["name"] == "mds1"
+            assert "Traceback" not in play.words()
+
+    asyncio.run(play_it())
+
+
+def test_without_a_token_every_call_is_refused_until_there_is_one(tmp_path: Path) -> None:
+    async def play_it() -> None:
+        async with played(tmp_path, token=None) as (play, host):
+            assert await wait_until(lambda: "no token in" in play.words(), 15)
+            assert host.status is None
+            (tmp_path / "token").write_bytes(TOKEN)
+            await reached(host)
+
+    asyncio.run(play_it())
+
+
+@pytest.mark.parametrize(
+    "sent", [b"GET / HTTP/1.1\r\n\r\n", bytes(64), b"\xff\xff\xff\x7f", b"\x04\x00\x00\x00\xc1\xc1\xc1\xc1"]
+)
+def test_a_stranger_at_the_port_is_closed(tmp_path: Path, sent: bytes) -> None:
+    async def play_it() -> None:
+        async with played(tmp_path) as (play, host):
+            await reached(host)
+            with socket.create_connection(("127.0.0.1", play.port), timeout=5) as stranger:
+                stranger.sendall(sent)
+                while stranger.recv(4096):
+                    pass
+            assert (await host.ask("status"))["status"]["name"] == "mds1"
+            assert "Traceback" not in play.words()
+
+    asyncio.run(play_it())
+
+
+@pytest.mark.parametrize(
+    ("do", "args", "said"),
+    [
+        ("reboot", {}, "'reboot' is not offered; there are status, start"),
+        ("signal", {"number": 9}, "'signal' is not offered"),
+        ("follow", {"cluster": "../../etc", "after": 0}, "is no name of a cluster"),
+        ("follow", {}, "'cluster' is missing"),
+        ("forget", {"cluster": "."}, "is no name of a cluster"),
+        ("start", launch(kind="shell"), "'shell' is not offered; there are server, workload"),
+        ("start", launch(data="/etc"), "unknown field `data`"),
+        ("start", launch(cluster="a/b"), "is no name of a cluster"),
+        ("start", launch(config={"name": "mds1"}), "missing required field"),
+        ("rules", {"rules": [{"peer": 1}]}, "Expected `str`"),
+        ("ask", {"question": {"do": "status"}}, "does not run a server now"),
+        ("lose_power", {}, "known of a metadata server only"),
+    ],
+)
+def test_what_is_not_offered_is_refused_in_one_line(
+    tmp_path: Path, do: str, args: dict[str, Any], said: str
+) -> None:
+    async def play_it() -> None:
+        async with played(tmp_path) as (play, host):
+            await reached(host)
+            with pytest.raises(Unavailable) as refused:
+                await host.ask(do, args, 25)
+            assert said in refused.value.message and "\n" not in refused.value.message
+            assert (await host.ask("status"))["status"]["state"] == "stopped"
+            assert "Traceback" not in play.words()
+
+    asyncio.run(play_it())
