@@ -91,6 +91,7 @@ class ClusterFabric:
         self._on_events = on_events
         self._numbers: dict[str, int] = {}
         self._states: dict[str, str] = {}
+        self._roles: list[str] = []
         self._tasks: list[asyncio.Task[None]] = []
         self.ending = False
         """Processes end because they are told to."""
@@ -258,9 +259,10 @@ class ClusterFabric:
     async def _watch_processes(self) -> None:
         while True:
             states = self.states()
-            if states != self._states:
+            roles = [self.role_of(name) for name in self.coordination_servers]
+            if states != self._states or roles != self._roles:
                 self._tell_ends(states)
-                self._states = states
+                self._states, self._roles = states, roles
                 self.on_states()
             await asyncio.sleep(WATCH_S)
 

@@ -6,7 +6,8 @@ import asyncio
 from pathlib import Path
 
 CLIENT_PORT = 2181
-CLASSES = "/etc/zookeeper/conf:/usr/share/java/*"
+JARS = "zookeeper zookeeper-jute slf4j-api slf4j-simple netty-all metrics-core snappy-java commons-cli"
+CLASSES = ":".join(f"/usr/share/java/{name}.jar" for name in JARS.split())
 TICK_MS = 100
 """Sessions may be as short as two ticks and are ended on a tick."""
 ROLES = {"leader": "leader", "follower": "follower"}
@@ -41,7 +42,7 @@ def prepare(name: str, servers: list[str], data: Path) -> list[str]:
     return [
         "java", "-Xms48m", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:MaxMetaspaceSize=64m",
         "-Xshare:auto", "-Xss512k", "-Dzookeeper.electionPortBindRetry=0",
-        "-cp", CLASSES, "org.apache.zookeeper.server.quorum.QuorumPeerMain", str(file),
+        "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", CLASSES, "org.apache.zookeeper.server.quorum.QuorumPeerMain", str(file),
     ]  # fmt: skip
 
 

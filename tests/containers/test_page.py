@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from playwright.sync_api import Page, expect
+
+from tests.browser.looking import TAKEOVER_MS, active, card, goes_on, opened, server
 from tests.browser.test_faults import (  # noqa: F401
     test_a_crashed_active_is_followed_by_a_standby_and_comes_back_as_one,
     test_a_cut_link_is_shown_and_healed,
@@ -9,3 +12,38 @@ from tests.browser.test_faults import (  # noqa: F401
     test_the_page_shows_what_the_cluster_says,
     test_what_is_impossible_is_told_in_one_line,
 )
+from tests.containers.running import Composed
+
+
+def test_a_server_shows_its_container_image_and_address(page: Page, lab: Composed) -> None:
+    opened(page, lab.url)
+    told = lab.server("mds1")
+    assert told["container"] == lab.container("mds1")[:12] and told["image"] == "cloverlab:1"
+    expect(card(page, "mds1")).to_contain_text(told["container"][:6])
+    card(page, "mds1").click()
+    menu = page.get_by_role("dialog", name="mds1")
+    for word in ("container", "image", "address"):
+        expect(menu).to_contain_text(told[word])
+
+
+def test_an_ensemble_that_loses_its_quorum_says_so_and_its_active_answers_nobody(
+    page: Page, lab: Composed
+) -> None:
+    opened(page, lab.url)
+    name = active(page)
+    for zookeeper in ("zk1", "zk2"):
+        page.get_by_test_id(f"ensemble-{zookeeper}").click()
+        page.get_by_test_id("verb-crash").click()
+        expect(page.get_by_test_id(f"ensemble-{zookeeper}")).to_have_attribute("data-process", "stopped")
+    expect(page.get_by_test_id("ensemble")).to_contain_text("no quorum")
+    expect(server(page, name)).to_contain_text("answers nobody", timeout=TAKEOVER_MS)
+    for zookeeper in ("zk1", "zk2"):
+        page.get_by_test_id(f"ensemble-{zookeeper}").click()
+        page.get_by_test_id("verb-restart").click()
+    expect(page.get_by_test_id("ensemble")).to_have_attribute("data-quorum", "true", timeout=TAKEOVER_MS)
+    goes_on(page, active(page))
+
+
+def test_the_page_says_that_it_shows_containers(page: Page, lab: Composed) -> None:
+    opened(page, lab.url)
+    expect(page.locator("header.header")).to_contain_text("containers")

@@ -90,8 +90,11 @@ const TOLD: Partial<Record<LabEvent["kind"], Tell>> = {
     `over: ${event.verb.replaceAll("_", " ")} of ${listed(event.targets)}`,
   Renewing: (event: { server: string; phase: string; sn: number; goal_sn: number }) =>
     `${event.server} is renewed from the ${event.phase}: sn ${event.sn} of ${event.goal_sn}`,
-  LeaseLost: (event: { server: string; late_ns: number }) =>
-    `${event.server} noticed ${(event.late_ns / 1e6).toFixed(0)} ms late that its session is over`,
+  LeaseLost: (event: { server: string }) =>
+    `${event.server} answers nobody: its coordination session is not confirmed`,
+  LeaseConfirmed: (event: { server: string }) => `${event.server} answers again: its session is confirmed`,
+  ProcessEnded: (event: { of_server: string; reason: string }) =>
+    `${event.of_server} ended by itself: ${event.reason}`,
   Warned: (event: { server: string; what: string }) => `${event.server} warns: ${event.what}`,
   JournalOpened: (event: { server: string; last_sn: number }) =>
     `${event.server} found its journal up to sn ${event.last_sn}`,

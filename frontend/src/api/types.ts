@@ -22,6 +22,9 @@ export interface Server {
   lag: number;
   pid: number;
   address: string;
+  /** Short id; empty on processes. */
+  container: string;
+  image: string;
   faults: number[];
   warning: string;
 }
@@ -56,10 +59,24 @@ export interface Lamp {
 export interface Client {
   name: string;
   pid: number;
+  address: string;
+  container: string;
+  image: string;
   process: Process;
   rate_per_s: number;
   paused: boolean;
   clients: number;
+}
+
+/** One server of a ZooKeeper ensemble that is ours. */
+export interface EnsembleServer {
+  name: string;
+  role: "leader" | "follower" | "looking" | "down";
+  process: Process;
+  pid: number;
+  address: string;
+  container: string;
+  image: string;
 }
 
 export interface Coordination {
@@ -67,6 +84,8 @@ export interface Coordination {
   address: string;
   process: Process;
   embedded: boolean;
+  /** Empty unless its servers are ours one by one. */
+  servers: EnsembleServer[];
 }
 
 export interface Link {
@@ -149,6 +168,9 @@ export type StateEvent =
   | Fields<"Configured", { group: string; of_number: number; members: string[] }>
   | Fields<"FaultInjected", Omit<Fault, "at_ns">>
   | Fields<"FaultEnded", { fault: number; verb: string; targets: string[] }>
+  | Fields<"ProcessEnded", { of_server: string; reason: string }>
+  | Fields<"LeaseLost", { epoch: number; late_ns: number }>
+  | Fields<"LeaseConfirmed", { epoch: number }>
   | Fields<"CheckFailed", { invariant: string; explanation: string; evidence: [string, number][] }>;
 
 /** Events that only tell a story. */
@@ -158,7 +180,6 @@ export type ToldEvent =
   | Fields<"StoppedServing", { group: string; epoch: number; reason: string }>
   | Fields<"Renewing", { phase: string; sn: number; goal_sn: number }>
   | Fields<"SessionEnded", { of_server: string; reason: string }>
-  | Fields<"LeaseLost", { epoch: number; late_ns: number }>
   | Fields<"JournalCorrupt", { file: string; offset: number; sn: number; reason: string }>
   | Fields<"Called", { client: string; of_number: number; error: string; of_server: string }>
   | Fields<"Invoked", { client: string; of_number: number }>;
@@ -263,7 +284,7 @@ export interface Rate {
 export type MessageLine = [from: string, to: string, kind: string, at_ns: number, count: number];
 
 export interface Processes {
-  servers: { name: string; process: Process; pid: number }[];
+  servers: Pick<Server, "name" | "process" | "pid" | "container" | "image" | "address">[];
   clients: Client[];
   coordination: Coordination;
   links: Link[];

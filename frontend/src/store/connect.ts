@@ -107,7 +107,14 @@ export async function refresh(): Promise<void> {
 
 function factsOf(cluster: Cluster): Partial<LabState> {
   const { links, clients, coordination, lamps, servers } = cluster;
-  const processes = servers.map(({ name, process, pid }) => ({ name, process, pid }));
+  const processes = servers.map(({ name, process, pid, container, image, address }) => ({
+    name,
+    process,
+    pid,
+    container,
+    image,
+    address,
+  }));
   return { cluster, links, clients, coordination, lamps, processes };
 }
 

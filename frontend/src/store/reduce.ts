@@ -1,7 +1,7 @@
 import type { Group, LabEvent, Picture, Server, StateEvent } from "../api/types";
 
 const OVER_AT_ONCE = new Set(["take_lock", "expire_session", "add_server"]);
-const ENDS_PROCESS = new Set(["crash", "stop"]);
+const ENDS_PROCESS = new Set(["crash", "stop", "power_loss"]);
 
 export const EMPTY_PICTURE: Picture = { at_ns: 0, seq: 0, servers: {}, groups: {}, faults: [], lamps: {} };
 
@@ -47,7 +47,8 @@ class Draft {
 function unknownServer(name: string, group: string): Server {
   const counters = { epoch: 0, sn: 0, applied_sn: 0, commit_sn: 0, lag: 0, pid: 0 };
   const state = { role: "down", believes: "none", process: "stopped" } as const;
-  return { name, group, ...state, ...counters, address: "", faults: [], warning: "" };
+  const box = { address: "", container: "", image: "" };
+  return { name, group, ...state, ...counters, ...box, faults: [], warning: "" };
 }
 
 function unknownGroup(name: string): Group {
@@ -61,6 +62,9 @@ function stop(server: Server): void {
   server.pid = 0;
 }
 
+/** As the control plane words it. */
+const FENCED = "answers nobody: its coordination session is not confirmed";
+
 type Steps = {
   [Kind in StateEvent["kind"]]: (draft: Draft, event: Extract<StateEvent, { kind: Kind }>) => void;
 };
@@ -69,7 +73,8 @@ const STEPS: Steps = {
   Started(draft, event) {
     if (!draft.knows(event.server)) return;
     const server = draft.server(event.server);
-    Object.assign(server, { process: "running", pid: event.pid, address: event.address, believes: "none" });
+    const { pid, address } = event;
+    Object.assign(server, { process: "running", pid, address, believes: "none", warning: "" });
   },
   Stopped(draft, event) {
     if (draft.knows(event.server)) stop(draft.server(event.server));
@@ -77,6 +82,7 @@ const STEPS: Steps = {
   RoleChanged(draft, event) {
     const server = draft.server(event.server, event.group);
     Object.assign(server, { group: event.group, believes: event.role, epoch: event.epoch });
+    if (server.warning === FENCED) server.warning = "";
   },
   Durable(draft, event) {
     const server = draft.server(event.server);
@@ -114,6 +120,19 @@ const STEPS: Steps = {
   },
   Warned(draft, event) {
     if (draft.knows(event.server)) draft.server(event.server).warning = event.what;
+  },
+  LeaseLost(draft, event) {
+    draft.server(event.server).warning = FENCED;
+  },
+  LeaseConfirmed(draft, event) {
+    const server = draft.server(event.server);
+    if (server.warning === FENCED) server.warning = "";
+  },
+  ProcessEnded(draft, event) {
+    if (!draft.knows(event.of_server)) return;
+    const server = draft.server(event.of_server);
+    stop(server);
+    server.warning = event.reason;
   },
   Placed(draft, event) {
     draft.server(event.of_server, event.group).role = (event.state || "down") as Server["role"];

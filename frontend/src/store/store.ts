@@ -147,10 +147,14 @@ const overlaid = new WeakMap<Server, Server>();
 
 /** The server with what the operating system says; the same object for the same question. */
 function withProcess(server: Server, known: Processes["servers"][number] | undefined): Server {
-  if (known === undefined || (known.process === server.process && known.pid === server.pid)) return server;
+  if (known === undefined) return server;
+  const { process, pid, container, image } = known;
+  const same = (other: Server): boolean =>
+    other.process === process && other.pid === pid && other.container === container;
+  if (same(server)) return server;
   const before = overlaid.get(server);
-  if (before?.process === known.process && before.pid === known.pid) return before;
-  const after = { ...server, process: known.process, pid: known.pid };
+  if (before !== undefined && same(before)) return before;
+  const after = { ...server, process, pid, container, image };
   overlaid.set(server, after);
   return after;
 }

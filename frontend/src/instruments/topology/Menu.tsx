@@ -1,9 +1,11 @@
 import { Popover } from "@mantine/core";
 import { VerbList } from "../../actions/VerbList";
+import type { Coordination, Process } from "../../api/types";
 import { type Pointed, useLab } from "../../store/store";
 import { groupActs, linkActs, processActs, serverActs } from "./acts";
 import { along, type Box, boxOf, COORDINATION, type Geometry, type Point } from "./layout";
 import { stateOf } from "./rules";
+import { whereWords } from "./ServerCard";
 
 function point(menu: Pointed | null): void {
   useLab.setState({ menu });
@@ -70,23 +72,33 @@ function titleOf(pointed: Pointed): string {
 }
 
 function MenuBody({ pointed }: { pointed: Pointed }) {
-  const { verbs, links, live, clients, coordination } = useLab();
+  const { verbs, links, live, clients, coordination, processes } = useLab();
   if (verbs.length === 0) return <p className="soft">The control plane has not told its verbs yet.</p>;
   if (pointed.kind === "link")
     return <VerbList acts={linkActs(verbs, pointed.a, pointed.b, links)} onDone={close} />;
   if (pointed.kind === "group") return <VerbList acts={groupActs(verbs, pointed.name)} onDone={close} />;
   if (pointed.kind === "process") {
     const client = clients.find(({ name }) => name === pointed.name);
-    const process = client?.process ?? coordination?.process ?? "stopped";
+    const server = coordination?.servers.find(({ name }) => name === pointed.name);
+    const process = client?.process ?? server?.process ?? ensembleProcess(coordination);
     const own = ["crash", "restart", "pause", "resume", "cut", "heal"];
-    return <VerbList acts={processActs(verbs, pointed.name, process, own)} onDone={close} />;
+    const where = client ?? server;
+    return (
+      <>
+        {where?.container && <p className="menu-where">{whereWords(where)}</p>}
+        <VerbList acts={processActs(verbs, pointed.name, process, own)} onDone={close} />
+      </>
+    );
   }
   const server = live.servers[pointed.name];
   if (server === undefined) return <p className="soft">{pointed.name} is not part of the live run.</p>;
-  const peers = [COORDINATION, ...clients.map(({ name }) => name), ...Object.keys(live.servers)];
+  const where = processes.find(({ name }) => name === pointed.name);
+  const ensemble = coordination?.servers.map(({ name }) => name) ?? [];
+  const peers = [COORDINATION, ...ensemble, ...clients.map(({ name }) => name), ...Object.keys(live.servers)];
   return (
     <>
       {server.warning && <p className="menu-warning">{server.warning}</p>}
+      {where?.container && <p className="menu-where">{whereWords(where)}</p>}
       <ServerVerbs name={pointed.name} />
       <h3 className="menu-section">Its links</h3>
       <div className="chips">
@@ -109,6 +121,13 @@ function MenuBody({ pointed }: { pointed: Pointed }) {
       </div>
     </>
   );
+}
+
+/** Of coordination as a whole: paused or stopped when all of it is. */
+function ensembleProcess(coordination: Coordination | null): Process {
+  const states = new Set(coordination?.servers.map(({ process }) => process) ?? []);
+  const [only] = states;
+  return states.size === 1 && only !== undefined ? only : (coordination?.process ?? "stopped");
 }
 
 function ServerVerbs({ name }: { name: string }) {

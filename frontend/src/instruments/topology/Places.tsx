@@ -1,7 +1,9 @@
-import type { Client, Group } from "../../api/types";
+import type { Client, EnsembleServer, Group } from "../../api/types";
 import { isLive, rates, useLab } from "../../store/store";
 import { count, milliseconds } from "../../store/time";
-import type { Box } from "./layout";
+import { type Box, COORDINATION } from "./layout";
+import { hasQuorum } from "./rules";
+import { whereWords } from "./ServerCard";
 
 export function placed(box: Box) {
   return { left: box.x, top: box.y, width: box.width, height: box.height };
@@ -63,8 +65,16 @@ export function IslandSign({ box, inviting, ready, empty }: IslandProps) {
   );
 }
 
-export function CoordinationCard({ box, onOpen }: { box: Box; onOpen: () => void }) {
+interface CoordinationProps {
+  box: Box;
+  narrow: boolean;
+  onOpen: (name: string) => void;
+}
+
+export function CoordinationCard({ box, narrow, onOpen }: CoordinationProps) {
   const coordination = useLab((state) => state.coordination);
+  if (coordination !== null && coordination.servers.length > 0)
+    return <Ensemble box={box} narrow={narrow} servers={coordination.servers} onOpen={onOpen} />;
   const says =
     coordination === null ? "" : coordination.embedded ? `pid ${coordination.pid || "–"}` : "ZooKeeper";
   const process = coordination?.process ?? "running";
@@ -75,11 +85,52 @@ export function CoordinationCard({ box, onOpen }: { box: Box; onOpen: () => void
       data-process={process}
       style={placed(box)}
       aria-haspopup="dialog"
-      onClick={onOpen}
+      onClick={() => onOpen(COORDINATION)}
     >
       <strong>Coordination</strong>
       <span>{process === "running" ? says : process}</span>
     </button>
+  );
+}
+
+type EnsembleProps = CoordinationProps & { servers: EnsembleServer[] };
+
+/** A ZooKeeper ensemble, server by server. */
+function Ensemble({ box, narrow, servers, onOpen }: EnsembleProps) {
+  const quorum = hasQuorum(servers);
+  return (
+    <div className="place ensemble" data-quorum={quorum} data-testid="ensemble" style={placed(box)}>
+      <button
+        type="button"
+        className="ensemble-title"
+        aria-haspopup="dialog"
+        onClick={() => onOpen(COORDINATION)}
+      >
+        <strong>{narrow ? "ZooKeeper" : "Coordination: ZooKeeper"}</strong>
+        {!quorum && <em>no quorum</em>}
+      </button>
+      <div className="ensemble-servers">
+        {servers.map((server) => {
+          const says = server.process === "running" ? server.role : server.process;
+          return (
+            <button
+              type="button"
+              key={server.name}
+              className="ensemble-server"
+              data-testid={`ensemble-${server.name}`}
+              data-role={server.role}
+              data-process={server.process}
+              title={`${says}: ${whereWords(server)}`}
+              aria-haspopup="dialog"
+              onClick={() => onOpen(server.name)}
+            >
+              <strong>{server.name}</strong>
+              {!narrow && <span>{says}</span>}
+            </button>
+          );
+        })}
+      </div>
+    </div>
   );
 }
 
@@ -111,12 +162,13 @@ export function ClientCard({ box, client, onOpen }: ClientProps) {
       className={`place place-client ${silent ? "place-silent" : ""}`}
       data-process={client.process}
       style={placed(box)}
+      title={whereWords(client)}
       aria-haspopup="dialog"
       onClick={onOpen}
     >
       <strong>{client.name}</strong>
       {now === null ? (
-        <span>pid {client.pid || "–"}</span>
+        <span>{client.container ? `container ${client.container.slice(0, 6)}` : `pid ${client.pid || "–"}`}</span>
       ) : (
         <>
           <span className="place-figure" data-testid={`rate-${client.name}`}>

@@ -31,9 +31,17 @@ function processWord({ process }: Server): string {
   return process === "stopped" ? "stopped" : "";
 }
 
+/** What a process runs in, in full. */
+export function whereWords({ container, image, address, pid }: Where): string {
+  if (!container) return `process ${pid || "–"}${address ? `, ${address}` : ""}`;
+  return `container ${container} of ${image}, ${address}, process ${pid || "–"}`;
+}
+
+type Where = Pick<Server, "container" | "image" | "address" | "pid">;
+
 export const ServerCard = memo(function ServerCard(props: Props) {
   const { server, box, compact, selected, holdsLock, dragged, onOpen, onFocus, onGrab } = props;
-  const { name, role, sn, epoch, applied_sn, lag, pid } = server;
+  const { name, role, sn, epoch, applied_sn, lag, pid, container } = server;
   const [state, says] = [processWord(server), disagreement(server)];
   const place = dragged ?? box;
   return (
@@ -73,10 +81,17 @@ export const ServerCard = memo(function ServerCard(props: Props) {
           <Figure label="epoch" value={epoch} />
           <Figure label="lag" value={lag} loud={lag > 0 && server.process !== "stopped"} />
           <Figure label="applied" value={applied_sn} wide />
-          <span className="figure figure-wide">
-            <small>pid</small>
-            {pid || "–"}
-          </span>
+          {container ? (
+            <span className="figure figure-wide" title={whereWords(server)}>
+              <small>container</small>
+              {container.slice(0, 6)}
+            </span>
+          ) : (
+            <span className="figure figure-wide">
+              <small>pid</small>
+              {pid || "–"}
+            </span>
+          )}
         </span>
       )}
       {server.process === "paused" && <span className="card-veil" aria-hidden="true" />}

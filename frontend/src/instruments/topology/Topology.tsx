@@ -16,7 +16,7 @@ import { type Geometry, layout, type Scene } from "./layout";
 import { Menu } from "./Menu";
 import { Mirror } from "./Mirror";
 import { ClientCard, CoordinationCard, IslandSign, LaneSign } from "./Places";
-import { adriftOf, linksOfFaults } from "./rules";
+import { adriftOf, gathered, linksOfFaults } from "./rules";
 import { ServerCard } from "./ServerCard";
 import { Story } from "./Story";
 import { useDrag } from "./useDrag";
@@ -28,11 +28,15 @@ function useShownLinks(servers: Server[]): Link[] {
   const links = useLab((state) => state.links);
   const faults = useLab((state) => shownPicture(state).faults);
   const clients = useLab((state) => state.clients);
-  if (live) return links;
-  return linksOfFaults(
-    faults,
-    [...servers, ...clients].map(({ name }) => name),
-  );
+  const ensemble = useEnsemble();
+  const names = [...servers, ...clients].map(({ name }) => name);
+  const serverNames = servers.map(({ name }) => name);
+  return gathered(live ? links : linksOfFaults(faults, names), ensemble, serverNames);
+}
+
+/** The names of coordination's servers, where they are shown one by one. */
+function useEnsemble(): string[] {
+  return useLab(useShallow((state) => state.coordination?.servers.map(({ name }) => name) ?? []));
 }
 
 /** The geometry changes with names, islands and size only: not with every event. */
@@ -41,6 +45,7 @@ function useGeometry(servers: Server[], links: Link[], width: number, rem: numbe
   const members = servers.map(({ name, group }) => `${group}/${name}`).join(" ");
   const clientNames = clients.map(({ name }) => name).join(" ");
   const names = servers.map(({ name }) => name);
+  const ensemble = useEnsemble().length;
   const adrift = [...adriftOf(links, names, clientNames.split(" ").filter(Boolean))].join(" ");
   return useMemo(() => {
     const groups = new Map<string, string[]>();
@@ -52,9 +57,10 @@ function useGeometry(servers: Server[], links: Link[], width: number, rem: numbe
       groups: [...groups].map(([name, servers]) => ({ name, servers })),
       clients: clientNames.split(" ").filter(Boolean),
       adrift: new Set(adrift.split(" ").filter(Boolean)),
+      ensemble,
     };
     return layout(scene, width, rem);
-  }, [members, clientNames, adrift, width, rem]);
+  }, [members, clientNames, adrift, ensemble, width, rem]);
 }
 
 /** Servers, their links and what goes on between them; faults where the hand is. */
@@ -160,7 +166,8 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
         <Dots geometry={geometry} width={width} rem={rem} moving={live && !still} scheme={scheme} />
         <CoordinationCard
           box={geometry.coordination}
-          onOpen={() => useLab.setState({ menu: { kind: "process", name: "coordination" } })}
+          narrow={geometry.narrow}
+          onOpen={(name) => useLab.setState({ menu: { kind: "process", name } })}
         />
         {clients.map((client) => {
           const box = geometry.clients[client.name];

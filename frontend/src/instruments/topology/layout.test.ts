@@ -1,11 +1,16 @@
 import { describe, expect, it } from "vitest";
-import type { Fault, Link } from "../../api/types";
+import type { EnsembleServer, Fault, Link } from "../../api/types";
 import { along, type Box, inside, layout, type Scene } from "./layout";
-import { adriftOf, linksOfFaults, stateOf } from "./rules";
+import { adriftOf, gathered, hasQuorum, linksOfFaults, stateOf } from "./rules";
+import { whereWords } from "./ServerCard";
 
 function scene(servers: number, adrift: string[] = []): Scene {
   const names = Array.from({ length: servers }, (_, index) => `mds${index + 1}`);
   return { groups: [{ name: "g1", servers: names }], clients: ["client1"], adrift: new Set(adrift) };
+}
+
+function ensembleOf(size: number, servers: number): Scene {
+  return { ...scene(servers), ensemble: size };
 }
 
 function overlap(a: Box, b: Box): boolean {
@@ -22,6 +27,24 @@ describe("layout", () => {
     for (const servers of [1, 2, 4, 7, 16]) {
       it(`keeps ${servers} cards apart and inside ${width} pixels`, () => {
         const { cards, coordination, clients } = layout(scene(servers), width, rem);
+        const boxes = [...Object.values(cards), coordination, ...Object.values(clients)];
+        boxes.forEach((box, index) => {
+          expect(box.x).toBeGreaterThanOrEqual(0);
+          expect(box.x + box.width).toBeLessThanOrEqual(width + 0.01);
+          for (const other of boxes.slice(0, index)) expect(overlap(box, other)).toBe(false);
+        });
+      });
+    }
+  }
+
+  for (const [width, rem] of [
+    [1232, 16],
+    [368, 15],
+    [720, 15],
+  ] as const) {
+    for (const size of [1, 3, 5]) {
+      it(`has room for ${size} ZooKeeper servers in ${width} pixels`, () => {
+        const { cards, coordination, clients } = layout(ensembleOf(size, 4), width, rem);
         const boxes = [...Object.values(cards), coordination, ...Object.values(clients)];
         boxes.forEach((box, index) => {
           expect(box.x).toBeGreaterThanOrEqual(0);
@@ -100,4 +123,43 @@ describe("rules", () => {
     expect(stateOf(slow, "mds2", "mds1")).toMatchObject({ words: "80 ms slower", direction: "from" });
     expect(linksOfFaults([fault("crash", ["mds1"], {})], everybody)).toEqual([]);
   });
+});
+
+describe("a ZooKeeper ensemble", () => {
+  const zks = ["zk1", "zk2", "zk3"];
+  const cut = (a: string, b: string): Link => ({ a, b, direction: "both", rule: "cut" });
+
+  it("is cut off when every one of its servers is, else only harmed", () => {
+    const some = gathered([cut("mds1", "zk1"), cut("zk2", "mds1")], zks, ["mds1", "mds2"]);
+    expect(stateOf(some, "mds1", "coordination")).toMatchObject({ kind: "harmed", words: "cut: zk1, zk2" });
+    const all = gathered([cut("mds1", "zk1"), cut("mds1", "zk2"), cut("zk3", "*")], zks, ["mds1", "mds2"]);
+    expect(stateOf(all, "mds1", "coordination").kind).toBe("cut");
+    expect(stateOf(all, "mds2", "coordination")).toMatchObject({ kind: "harmed", words: "cut: zk3" });
+    expect(gathered([cut("zk1", "zk2"), cut("mds1", "mds2")], zks, [])).toEqual([cut("mds1", "mds2")]);
+  });
+
+  it("turns a direction that was told from its side", () => {
+    const [link] = gathered([{ a: "zk1", b: "mds1", direction: "to", rule: "cut" }], ["zk1"], ["mds1"]);
+    expect(link).toEqual({ a: "mds1", b: "coordination", direction: "from", rule: "cut" });
+  });
+
+  it("has a quorum while more than half of it serve", () => {
+    const server = (role: EnsembleServer["role"], process: EnsembleServer["process"] = "running") =>
+      ({ role, process }) as EnsembleServer;
+    expect(hasQuorum([server("leader"), server("follower"), server("down", "stopped")])).toBe(true);
+    expect(hasQuorum([server("leader", "paused"), server("follower"), server("down")])).toBe(false);
+    expect(hasQuorum([server("looking"), server("looking"), server("looking")])).toBe(false);
+  });
+});
+
+it("says in full what a process runs in", () => {
+  const box = { container: "", image: "", address: "127.0.0.1:20001", pid: 17 };
+  expect(whereWords(box)).toBe("process 17, 127.0.0.1:20001");
+  const told = whereWords({
+    container: "352227d52c70",
+    image: "cloverlab:1",
+    address: "172.18.0.9:7000",
+    pid: 16,
+  });
+  expect(told).toBe("container 352227d52c70 of cloverlab:1, 172.18.0.9:7000, process 16");
 });

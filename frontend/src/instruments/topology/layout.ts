@@ -24,6 +24,8 @@ export interface Scene {
   clients: string[];
   /** Servers that reach nobody: they stand on the island. */
   adrift: ReadonlySet<string>;
+  /** How many servers of coordination are shown one by one. */
+  ensemble?: number;
 }
 
 export interface Geometry {
@@ -60,10 +62,11 @@ interface Frame {
   laneWidth: number;
   islandWidth: number;
   laneTop: number;
+  ensemble: number;
 }
 
 export function layout(scene: Scene, width: number, rem: number): Geometry {
-  const frame = frameOf(width, rem);
+  const frame = frameOf(width, rem, scene.ensemble ?? 0);
   const { narrow, laneLeft, laneWidth } = frame;
   const sizes = cardSizes(scene, laneWidth, rem);
   const geometry: Geometry = {
@@ -93,13 +96,14 @@ export function layout(scene: Scene, width: number, rem: number): Geometry {
   return geometry;
 }
 
-function frameOf(width: number, rem: number): Frame {
+function frameOf(width: number, rem: number, ensemble: number): Frame {
   const narrow = width < NARROW_REM * rem;
   const clientWidth = narrow ? 0 : 9.5 * rem;
   const islandWidth = narrow ? 0 : 11.5 * rem;
   const laneWidth = width - clientWidth - islandWidth - (narrow ? 0 : 3 * rem);
   const laneLeft = clientWidth + (narrow ? 0 : 2 * rem);
-  return { rem, width, narrow, laneLeft, laneWidth, islandWidth, laneTop: (narrow ? 7.2 : 6.2) * rem };
+  const laneTop = ((narrow ? 7.2 : 6.2) + (ensemble > 0 ? 1.6 : 0)) * rem;
+  return { rem, width, narrow, laneLeft, laneWidth, islandWidth, laneTop, ensemble };
 }
 
 interface Sizes {
@@ -121,10 +125,11 @@ function cardSizes(scene: Scene, laneWidth: number, rem: number): Sizes {
   return { compact, perRow, gap, card: { width, height: kind.height * rem } };
 }
 
-function coordinationBox({ narrow, laneLeft, laneWidth, width, rem }: Frame): Box {
-  const boxWidth = (narrow ? 10.5 : 15) * rem;
+function coordinationBox({ narrow, laneLeft, laneWidth, width, rem, ensemble }: Frame): Box {
+  const wanted = narrow ? Math.max(10.5, 3.4 * ensemble + 1) : Math.max(15, 7.2 * ensemble + 1.4);
+  const boxWidth = Math.min(wanted * rem, narrow ? width - 9.5 * rem : laneWidth);
   const x = narrow ? width - boxWidth : laneLeft + (laneWidth - boxWidth) / 2;
-  return { x, y: 0.25 * rem, width: boxWidth, height: 3.4 * rem };
+  return { x, y: 0.25 * rem, width: boxWidth, height: (ensemble > 0 ? 5 : 3.4) * rem };
 }
 
 function storyBox(frame: Frame): Box {

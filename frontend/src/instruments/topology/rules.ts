@@ -1,6 +1,6 @@
 /** What the rules in force mean for links and for who reaches whom. */
 
-import type { Direction, Fault, Link } from "../../api/types";
+import type { Direction, EnsembleServer, Fault, Link } from "../../api/types";
 import { COORDINATION } from "./layout";
 
 export interface LinkState {
@@ -39,6 +39,43 @@ export function stateOf(links: readonly Link[], a: string, b: string): LinkState
     direction: first.direction,
     words: [...new Set(rules.map(({ rule }) => rule))].join(", "),
   };
+}
+
+/** What is wrong between servers and those of an ensemble, as rules on their links to coordination: cut when all of it is, else harmed. */
+export function gathered(
+  links: readonly Link[],
+  ensemble: readonly string[],
+  others: readonly string[],
+): Link[] {
+  const kept: Link[] = [];
+  const found = new Map<string, { link: Link; names: string[] }>();
+  const take = (other: string, name: string, direction: Direction, rule: string): void => {
+    const key = [other, direction, rule].join(" ");
+    const known = found.get(key) ?? { link: { a: other, b: COORDINATION, direction, rule }, names: [] };
+    if (!known.names.includes(name)) known.names.push(name);
+    found.set(key, known);
+  };
+  for (const link of links) {
+    const { a, b, direction, rule } = link;
+    if (ensemble.includes(a) && ensemble.includes(b)) continue;
+    if (ensemble.includes(b)) take(a, b, direction, rule);
+    else if (ensemble.includes(a))
+      for (const other of b === "*" ? others : [b]) take(other, a, OPPOSITE[direction], rule);
+    else kept.push(link);
+  }
+  for (const { link, names } of found.values())
+    kept.push(
+      names.length === ensemble.length ? link : { ...link, rule: `${link.rule}: ${names.join(", ")}` },
+    );
+  return kept;
+}
+
+/** Whether enough of an ensemble serve to decide anything. */
+export function hasQuorum(servers: readonly EnsembleServer[]): boolean {
+  const serving = servers.filter(
+    ({ role, process }) => process === "running" && (role === "leader" || role === "follower"),
+  );
+  return serving.length > servers.length / 2;
 }
 
 /** Servers from which no way leads to coordination, over whatever links are not cut both ways. */
