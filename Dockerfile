@@ -33,10 +33,22 @@ USER cloverlab
 ENV PYTHONUNBUFFERED=1
 CMD ["python3", "-m", "nodes.supervisor", "--help"]
 
-FROM cloverlab AS zookeeper
-USER root
+# Debian's ZooKeeper and the part of Debian's headless Java that it uses.
+FROM python:3.11-slim-bookworm AS java
 RUN apt-get update \
  && mkdir -p /usr/share/man/man1 \
- && apt-get install -y --no-install-recommends openjdk-17-jre-headless zookeeper \
- && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /usr/share/doc/*
-USER cloverlab
+ && apt-get install -y --no-install-recommends openjdk-17-jdk-headless \
+ && jlink --output /opt/java --no-man-pages --no-header-files --strip-java-debug-attributes --compress 2 \
+    --add-modules java.base,java.logging,java.management,java.naming,java.security.jgss,java.security.sasl,java.xml,jdk.management,jdk.unsupported \
+ && /opt/java/bin/java -Xshare:dump
+WORKDIR /opt/debian
+RUN apt-get download libzookeeper-java libslf4j-java libnetty-java libdropwizard-metrics-java libsnappy-java libcommons-cli-java \
+ && for package in *.deb; do dpkg -x "$package" .; done \
+ && mkdir -p /opt/zookeeper \
+ && for name in zookeeper zookeeper-jute slf4j-api slf4j-simple netty-all metrics-core snappy-java commons-cli; do \
+      cp -L "usr/share/java/$name.jar" /opt/zookeeper/; done
+
+FROM cloverlab AS zookeeper
+COPY --from=java /opt/java /opt/java
+COPY --from=java /opt/zookeeper /usr/share/java
+ENV PATH=/opt/java/bin:$PATH

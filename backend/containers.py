@@ -33,6 +33,7 @@ def arguments() -> argparse.Namespace:
     )
     up.add_argument("--port", type=int, default=DEFAULT_PORT)
     up.add_argument("--token", type=Path, default=TOKEN_FILE)
+    up.add_argument("--metrics", type=int, default=9100, help="port for Prometheus; 0 for none")
     up.add_argument("--health", type=Path, default=Path("/tmp/healthy"))
     one = verbs.add_parser("run", help="run one scenario")
     one.add_argument("--seed", type=int)
@@ -48,7 +49,7 @@ def main() -> int:
         inventory = Inventory.told(os.environ)
         settings = Settings(
             told.data, told.port, standbys=len(inventory.servers) - 1, inventory=inventory,
-            listen=told.listen, token_file=told.token, health=told.health,
+            listen=told.listen, token_file=told.token, health=told.health, metrics_port=told.metrics,
         )  # fmt: skip
         return run_up(settings)
     except LabError as error:

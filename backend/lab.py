@@ -64,8 +64,9 @@ class Lab:
     async def open(cls, settings: Settings) -> Lab:
         """Raises CannotStart in one line; nothing is left held then."""
         home = Home.open(
-            settings.data, settings.standbys, settings.protocol, settings.zookeeper, settings.token_file
-        )
+            settings.data, settings.standbys, settings.protocol, settings.zookeeper, settings.token_file,
+            settings.inventory.servers if settings.inventory else None,
+        )  # fmt: skip
         try:
             store = await Store.open(home.path / "events.db")
         except LabError:

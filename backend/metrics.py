@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fastapi import APIRouter
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry, generate_latest, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.responses import Response
@@ -65,6 +65,13 @@ class LabCollector(Collector):
         for lamp in self._lab.checks.lamps():
             broken.add_metric([lamp["invariant"]], float(lamp["state"] == "red"))
         yield broken
+
+
+def serve_metrics(lab: Lab) -> None:
+    """On a port of their own, in a thread of the library's. Raises OSError when it is taken."""
+    registry = CollectorRegistry()
+    registry.register(LabCollector(lab))
+    start_http_server(lab.settings.metrics_port, registry=registry)
 
 
 @router.get("/metrics", include_in_schema=False)

@@ -33,6 +33,8 @@ class Settings(msgspec.Struct, frozen=True):
     listen: str = "127.0.0.1"
     token_file: Path | None = None
     """Where others read the secret; None keeps it in the data directory."""
+    metrics_port: int = 0
+    """For Prometheus from other machines; the page's own port has them for this one."""
     health: Path | None = None
     """Touched once a second from the first settled moment on."""
     page: Path = PAGE

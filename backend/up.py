@@ -20,6 +20,7 @@ from backend.clusters.service import cluster
 from backend.errors import WRONG_INPUT_EXIT, CannotStart, LabError, reason_of
 from backend.fabrics.fabric import wait_until
 from backend.lab import Lab
+from backend.metrics import serve_metrics
 from backend.settings import Settings
 from backend.status import table
 
@@ -57,6 +58,8 @@ async def up(settings: Settings) -> int:
         ending = asyncio.Event()
         for number in SIGNALS:
             asyncio.get_running_loop().add_signal_handler(number, ending.set)
+        if settings.metrics_port:
+            serve_metrics(lab)
         web = Server(web_config(lab))
         serving = asyncio.create_task(web.serve(sockets=[listener]))
         try:

@@ -11,7 +11,7 @@ import uvloop
 
 from backend.events.failovers import Failover, Failovers
 from backend.fabrics.names import CLIENT
-from benchmarks.running import cluster, quantile, report
+from benchmarks.running import Make, cluster, processes, quantile, report
 from nodes.config import Timing, WorkloadConfig
 from nodes.trace.events import Called, Stamped
 
@@ -39,7 +39,14 @@ class Gaps:
         self.longest_ns = 0
 
 
-async def measure(rounds: int) -> tuple[list[Failover], list[float], int]:
+async def measure(
+    rounds: int,
+    verb: str = "crash",
+    undo: str = "restart",
+    timing: Timing = TIMING,
+    make: Make = processes,
+) -> tuple[list[Failover], list[float], int]:
+    """The split of each failover, the longest gap of each in milliseconds, and how many calls and checks failed."""
     splits: dict[int, Failover] = {}
     follower = Failovers(lambda fault_ns, split: splits.__setitem__(split.epoch, split))
     gaps = Gaps()
@@ -53,19 +60,19 @@ async def measure(rounds: int) -> tuple[list[Failover], list[float], int]:
 
     seen: list[float] = []
     found: list[Failover] = []
-    async with cluster(on_event, TIMING, WorkloadConfig(clients=4, rate_per_s=200)) as bench:
+    async with cluster(on_event, timing, WorkloadConfig(clients=4, rate_per_s=200), make=make) as bench:
         assert bench.fabric.state_of(CLIENT) == "running"
         await asyncio.sleep(2)
         for number in range(rounds):
             gaps.begin()
             splits.clear()
             active = bench.fabric.picture.groups["g1"].active
-            await bench.faults.do("crash", [active])
+            await bench.faults.do(verb, [active])
             await bench.until(lambda: any(split.reconnect_ms is not None for split in splits.values()))
             await asyncio.sleep(0.3)
             seen.append(gaps.longest_ns / 1e6)
             found.append(max(splits.values(), key=lambda split: split.epoch))
-            await bench.faults.do("restart", [active])
+            await bench.faults.do(undo, [active])
             await bench.until(bench.fabric.settled)
             await asyncio.sleep(0.3)
             print(f"{number + 1}/{rounds}", end="\r", file=sys.stderr)

@@ -10,7 +10,7 @@ import sys
 import uvloop
 
 from backend.errors import LabError
-from benchmarks.running import Bench, cluster, report
+from benchmarks.running import Bench, Make, cluster, processes, report
 from nodes.config import Timing, WorkloadConfig
 from nodes.trace.events import Called, Stamped
 
@@ -18,18 +18,29 @@ ROUNDS = 20
 TIMING = Timing(heartbeat_ms=400, session_timeout_ms=1_000, ack_timeout_ms=300)
 MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1, "list": 1}
 WORKLOAD = WorkloadConfig(clients=8, rate_per_s=200, mix=MIX)
-FAULTS = ("crash", "crash", "pause", "pause", "island", "cut", "take_lock", "expire_session", "lose", "delay")
+FAULTS = (
+    "crash", "power_loss", "pause", "pause", "island", "cut", "take_lock", "expire_session", "lose", "delay"
+)  # fmt: skip
+OF_ANY = ("crash", "pause", "island")
+"""What may strike a server of the ensemble too, where they are ours one by one."""
 ORDINARY = ("", "ENOENT", "EEXIST")
 SETTLE_S = 60.0
 
 
 async def fault(bench: Bench, rng: random.Random) -> None:
     """One random fault, and the end of its cause after a random time."""
-    names = list(bench.fabric.home.servers())
-    verb, server = rng.choice(FAULTS), rng.choice(names)
-    other = rng.choice([name for name in [*names, "coordination"] if name != server])
+    names, ensemble = list(bench.fabric.home.servers()), bench.fabric.coordination_servers
+    verb = rng.choice(FAULTS)
+    server = rng.choice([*names, *ensemble] if verb in OF_ANY else names)
+    other = rng.choice([name for name in [*names, *(ensemble or ["coordination"])] if name != server])
     lasting = rng.choice((0.3, 1.0, 2.5))
-    undo = {"crash": "restart", "pause": "resume", "take_lock": "", "expire_session": ""}.get(verb, "heal")
+    undo = {
+        "crash": "restart",
+        "power_loss": "restart",
+        "pause": "resume",
+        "take_lock": "",
+        "expire_session": "",
+    }.get(verb, "heal")
     options: dict[str, float] = (
         {"share": 0.2} if verb == "lose" else {"ms": rng.choice((20, 400))} if verb == "delay" else {}
     )
@@ -47,13 +58,13 @@ async def fault(bench: Bench, rng: random.Random) -> None:
 async def mend(bench: Bench) -> None:
     """Everything that a round broke."""
     await bench.faults.do("heal_all", [], {})
-    for name in bench.fabric.home.servers():
+    for name in [*bench.fabric.coordination_servers, *bench.fabric.home.servers()]:
         state = bench.fabric.state_of(name)
         if state != "running":
             await bench.faults.do("resume" if state == "paused" else "restart", [name], {})
 
 
-async def measure(rounds: int, seed: int) -> tuple[int, int, int]:
+async def measure(rounds: int, seed: int, make: Make = processes) -> tuple[int, int, int]:
     """(clean rounds in a row, calls, failed calls)."""
     calls = failed = 0
 
@@ -63,7 +74,7 @@ async def measure(rounds: int, seed: int) -> tuple[int, int, int]:
             calls += 1
             failed += stamped.event.error not in ORDINARY
 
-    async with cluster(on_event, TIMING, WORKLOAD) as bench:
+    async with cluster(on_event, TIMING, WORKLOAD, make=make) as bench:
         for number in range(rounds):
             rng = random.Random(f"{seed}/{number}")
             await asyncio.gather(*(fault(bench, rng) for _ in range(2)))

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
-from backend.fabrics.fabric import wait_until
+from backend.fabrics.fabric import ClusterFabric, wait_until
 from backend.fabrics.faults import Faults
 from backend.fabrics.home import Home
 from backend.fabrics.processes import ProcessFabric
@@ -25,7 +25,7 @@ GREEN_S = 30.0
 class Bench:
     """What a benchmark drives."""
 
-    def __init__(self, fabric: ProcessFabric, lamps: registry.Lamps):
+    def __init__(self, fabric: ClusterFabric, lamps: registry.Lamps):
         self.fabric = fabric
         self.faults = Faults(fabric)
         self.lamps = lamps
@@ -39,12 +39,26 @@ class Bench:
         return [failure.explanation for failure in self.lamps.failures]
 
 
+Make = Callable[[Path, ClusterConfig, Callable[[list[Stamped]], None], WorkloadConfig | None], ClusterFabric]
+"""A fabric in a directory of its own, not started."""
+
+
+def processes(
+    directory: Path,
+    config: ClusterConfig,
+    on_events: Callable[[list[Stamped]], None],
+    workload: WorkloadConfig | None,
+) -> ClusterFabric:
+    return ProcessFabric(Home.make(directory, config), on_events, workload)
+
+
 @contextlib.asynccontextmanager
 async def cluster(
     on_event: Callable[[Stamped], None],
     timing: Timing | None = None,
     workload: WorkloadConfig | None = None,
     config: ClusterConfig | None = None,
+    make: Make = processes,
 ) -> AsyncIterator[Bench]:
     """One active and three standbys, all green; ended and removed afterwards."""
     config = config or one_group(timing=timing or Timing())
@@ -56,8 +70,7 @@ async def cluster(
             on_event(stamped)
 
     with tempfile.TemporaryDirectory(prefix="cloverlab-bench-", dir=os.environ.get("TMPDIR")) as directory:
-        home = Home.make(Path(directory), config)
-        fabric = ProcessFabric(home, on_events, workload)
+        fabric = make(Path(directory), config, on_events, workload)
         bench = Bench(fabric, lamps)
         try:
             await fabric.start()
@@ -65,7 +78,7 @@ async def cluster(
             yield bench
         finally:
             await fabric.stop()
-            home.close()
+            fabric.home.close()
 
 
 def report(name: str, config: dict[str, Any], figures: dict[str, float], paper: dict[str, float]) -> int:

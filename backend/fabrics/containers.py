@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import secrets
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from backend.clusters.picture import Picture
-from backend.errors import FaultUnsupported, Impossible, Unavailable
+from backend.errors import CannotStart, FaultUnsupported, Impossible, Unavailable
 from backend.fabrics.coordination import RealEnsemble
 from backend.fabrics.fabric import GENTLE, ClusterFabric, Process, wait_until
 from backend.fabrics.home import Home
 from backend.fabrics.host import Host
-from backend.fabrics.inventory import Inventory, data_address
+from backend.fabrics.inventory import TOKEN_FILE, Inventory, data_address
 from backend.fabrics.links import LinkFault, transport_rules
 from backend.fabrics.names import CLIENT, CONTROL, EVERYBODY
-from nodes.config import ClientConfig, ServerConfig, WorkloadConfig
+from nodes.config import ClientConfig, ClusterConfig, ServerConfig, WorkloadConfig
 from nodes.supervisor.messages import Status
 from nodes.trace.events import Stamped, Warned
 
@@ -256,3 +259,26 @@ class ContainerFabric(ClusterFabric):
     async def _rule_again(self) -> None:
         with contextlib.suppress(Unavailable):
             await self.apply_rules()
+
+
+def in_containers(
+    directory: Path,
+    config: ClusterConfig,
+    on_events: Callable[[list[Stamped]], None],
+    workload: WorkloadConfig | None,
+    seed: int = 0,
+) -> ContainerFabric:
+    """A cluster of its own name in the containers that the environment tells of; nothing is left of it when it ends.
+
+    Raises CannotStart when there are too few.
+    """
+    inventory = Inventory.told(os.environ)
+    hosts, wanted = [*inventory.servers, *inventory.spares], config.groups[0].members
+    missing = [name for name in wanted if name not in hosts]
+    if missing:
+        raise CannotStart(f"{missing[0]} has no container here; there are {', '.join(hosts)}")
+    named = msgspec.structs.replace(config, cluster=f"run-{secrets.token_hex(4)}")
+    home = Home.make(directory, named, seed, TOKEN_FILE)
+    spares = [name for name in hosts if name not in wanted]
+    inventory = msgspec.structs.replace(inventory, servers=wanted, spares=spares)
+    return ContainerFabric(inventory, home, on_events, workload, ends_servers=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from backend.errors import CannotStart, reason_of
-from nodes.config import ClusterConfig, one_group
+from nodes.config import ClusterConfig, GroupConfig, one_group
 
 FORMAT = 1
 PORTS = range(20_000, 32_000)
@@ -56,6 +56,7 @@ class Home:
         protocol: str | None,
         zookeeper: str | None,
         token_file: Path | None = None,
+        members: list[str] | None = None,
     ) -> Home:
         """Makes the directory and its cluster where there is none.
 
@@ -63,7 +64,7 @@ class Home:
         """
 
         def choose(path: Path) -> ClusterFile:
-            file = read_cluster_file(path / "cluster.json") or new_cluster(standbys, protocol)
+            file = read_cluster_file(path / "cluster.json") or new_cluster(standbys, protocol, members)
             check_wishes(path, file, standbys, protocol)
             file.zookeeper = zookeeper
             return file
@@ -147,9 +148,12 @@ def take_lock(path: Path) -> int:
     return lock
 
 
-def new_cluster(standbys: int | None, protocol: str | None) -> ClusterFile:
+def new_cluster(standbys: int | None, protocol: str | None, members: list[str] | None) -> ClusterFile:
+    """`members` are the first servers where others have named them."""
     name = f"clover-{secrets.token_hex(4)}"
     cluster = one_group(3 if standbys is None else standbys, cluster=name, protocol=protocol or "mams")
+    if members is not None:
+        cluster = msgspec.structs.replace(cluster, groups=[GroupConfig("g1", 1, members)])
     return ClusterFile(seed=secrets.randbits(32), cluster=cluster)
 
 
@@ -179,10 +183,12 @@ def check_wishes(path: Path, file: ClusterFile, standbys: int | None, protocol: 
 
 
 def read_token(path: Path) -> bytes:
-    """The secret that the cluster's processes prove to each other; made once, readable by its owner alone."""
+    """The secret that the cluster's processes prove to each other; made once, readable by its owner alone.
+    One that others made and that cannot be changed here is taken as it is."""
     if not path.exists():
         replace_file(path, secrets.token_hex(32).encode(), 0o600)
-    os.chmod(path, 0o600)
+    with contextlib.suppress(OSError):
+        os.chmod(path, 0o600)
     return path.read_bytes().strip()
 
 

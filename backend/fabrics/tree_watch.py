@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -29,7 +30,7 @@ class TreeClient:
 
     async def _connected(self) -> KazooClient:
         if self._client is None:
-            client = KazooClient(self._hosts, timeout=10.0)
+            client = KazooClient(self._hosts, timeout=10.0, logger=quiet())
             try:
                 await asyncio.to_thread(client.start, CONNECT_S)
             except KazooTimeoutError:
@@ -41,13 +42,13 @@ class TreeClient:
     async def ensure(self, path: str) -> None:
         """Raises Unavailable."""
         client = await self._connected()
-        await asyncio.to_thread(client.ensure_path, path)
+        await answered(client.ensure_path, path)
 
     async def take_lock(self, group: str, owner: str) -> None:
         """One multi removes the lock and its owner's place (CFS Table 3, Test A: the global view is
         modified)."""
         client = await self._connected()
-        answers = await asyncio.to_thread(remove_lock, client, f"{ROOT}/groups/{group}", owner)
+        answers = await answered(remove_lock, client, f"{ROOT}/groups/{group}", owner)
         if any(isinstance(answer, Exception) for answer in answers):
             raise Impossible(f"the lock of {group} was not taken: {owner} has lost it meanwhile")
 
@@ -100,7 +101,7 @@ async def make_chroot(hosts: list[str], name: str) -> None:
 
 async def end_session(hosts: list[str], session: int, password: bytes) -> None:
     """Raises Unavailable."""
-    client = KazooClient(",".join(hosts), timeout=4.0, client_id=(session, password))
+    client = KazooClient(",".join(hosts), timeout=4.0, client_id=(session, password), logger=quiet())
     try:
         await asyncio.to_thread(client.start, CONNECT_S)
     except KazooTimeoutError:
@@ -108,6 +109,21 @@ async def end_session(hosts: list[str], session: int, password: bytes) -> None:
     finally:
         await asyncio.to_thread(client.stop)
         await asyncio.to_thread(client.close)
+
+
+async def answered(step: Callable[..., Any], *arguments: Any) -> Any:
+    """A call of kazoo's in a thread. Raises Unavailable when coordination does not answer it; it may have been done all the same."""
+    try:
+        return await asyncio.to_thread(step, *arguments)
+    except KazooException as error:
+        raise Unavailable(f"coordination did not answer: {type(error).__name__}") from None
+
+
+def quiet() -> logging.Logger:
+    """Connections that break are the faults' affair, not the log's."""
+    logger = logging.getLogger("cloverlab.coordination")
+    logger.setLevel(logging.CRITICAL)
+    return logger
 
 
 def remove_lock(client: KazooClient, base: str, owner: str) -> list[Any]:

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
-import secrets
 import tempfile
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
-import msgspec
-
 from backend.clusters.picture import ClientState, Picture
 from backend.errors import FaultUnsupported as Unsupported
 from backend.errors import LabError, Unavailable
-from backend.fabrics.containers import ContainerFabric
+from backend.fabrics.containers import in_containers
 from backend.fabrics.fabric import ClusterFabric
 from backend.fabrics.faults import Faults
 from backend.fabrics.home import Home
-from backend.fabrics.inventory import TOKEN_FILE, Inventory
 from backend.fabrics.names import CLIENT
 from backend.fabrics.processes import ProcessFabric
 from backend.fabrics.targets import resolve
@@ -167,13 +162,4 @@ class Containers(Live):
     """In the containers that the environment tells of; the cluster has a name of its own, and nothing is left of it."""
 
     def _made(self, directory: Path, config: ClusterConfig, seed: int) -> ClusterFabric:
-        inventory = Inventory.told(os.environ)
-        hosts, wanted = [*inventory.servers, *inventory.spares], config.groups[0].members
-        missing = [name for name in wanted if name not in hosts]
-        if missing:
-            raise LabError(f"{missing[0]} has no container here; there are {', '.join(hosts)}")
-        spares = [name for name in hosts if name not in wanted]
-        named = msgspec.structs.replace(config, cluster=f"run-{secrets.token_hex(4)}")
-        home = Home.make(directory, named, seed, TOKEN_FILE)
-        inventory = msgspec.structs.replace(inventory, servers=wanted, spares=spares)
-        return ContainerFabric(inventory, home, self._on_events, None, ends_servers=True)
+        return in_containers(directory, config, self._on_events, None, seed)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from backend.compose import tool
 from tests.browser.running import wait_for
 from tests.containers.running import Composed
 
@@ -124,3 +127,16 @@ def test_metrics_of_every_process(lab: Composed) -> None:
         told = lab.run_in("control", f'python3 -c "{words.format(name)}"')
         assert re.search(rf'cloverlab_process_up{{kind="\w+",server="{name}"}} 1.0', told), told
         assert "cloverlab_process_resident_bytes" in told
+    told = lab.run_in(
+        "control",
+        "python3 -c \"import urllib.request as u; print(u.urlopen('http://127.0.0.1:9100/metrics').read().decode())\"",
+    )
+    assert 'cloverlab_server_role{group="g1",role="active"' in told
+
+
+def test_the_stack_of_swarm_is_what_compose_takes(lab: Composed) -> None:
+    stack = Path(__file__).resolve().parents[2] / "deploy" / "swarm" / "stack.yaml"
+    done = subprocess.run(
+        [*tool(), "-f", str(stack), "config", "-q"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,48 @@
+"""Clocks of other machines, as the control plane's end of a supervisor sees them."""
+
+from __future__ import annotations
+
+import time
+
+from backend.fabrics import host as hosts
+from backend.fabrics.host import Host
+from nodes.real.clock import monotonic_ns
+from nodes.supervisor.messages import Status
+from nodes.trace.events import Stamped, Warned
+
+DAY_NS = 86_400 * 1_000_000_000
+
+
+def status(boot_id: str, monotonic: int, wall_ns: int) -> Status:
+    return Status(
+        "mds1", "server", "c", "running", 7, "", "", "10.0.0.1", "box", "image", boot_id, monotonic, wall_ns, False, 1
+    )  # fmt: skip
+
+
+def played() -> Host:
+    return Host("mds1", ("127.0.0.1", 1), b"token", lambda host, before, now: None)
+
+
+def test_on_one_kernel_stamps_are_left_as_they_are() -> None:
+    host = played()
+    host._stated(status(hosts.own_boot_id() or "same", monotonic_ns() - 5_000_000, time.time_ns()))
+    assert host.offset_ns == 0 or not hosts.own_boot_id()
+    assert host.clock_apart_ns == 0
+
+
+def test_stamps_of_another_machine_are_shifted_by_the_least_offset_that_was_seen() -> None:
+    host = played()
+    host._stated(status("other", monotonic_ns() - DAY_NS - 9_000_000, time.time_ns()))
+    host._stated(status("other", monotonic_ns() - DAY_NS, time.time_ns()))
+    host._stated(status("other", monotonic_ns() - DAY_NS - 30_000_000, time.time_ns()))
+    assert 0 <= host.offset_ns - DAY_NS < 5_000_000
+    stamped = Stamped("mds1", 1, 1, 1_000, 0, Warned("x"))
+    assert host._shifted(stamped).at_ns == 1_000 + host.offset_ns
+
+
+def test_a_wall_clock_that_is_apart_is_told() -> None:
+    host = played()
+    host._stated(status("other", monotonic_ns() - DAY_NS, time.time_ns() + 3_600_000_000_000))
+    assert abs(host.clock_apart_ns - 3_600_000_000_000) < 1_000_000_000
+    host._stated(status("other", monotonic_ns() - DAY_NS, time.time_ns() + 200_000_000))
+    assert host.clock_apart_ns == 0

@@ -1,0 +1,125 @@
+"""The files of deploy/: valid by the schemas of Kubernetes, and saying the same as compose.yaml and the code."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+from ruamel.yaml import YAML
+
+ROOT = Path(__file__).resolve().parents[3]
+DEPLOY = ROOT / "deploy"
+VERSION = "1.31"
+MANIFESTS = sorted(
+    path for path in (DEPLOY / "kubernetes").glob("*.yaml") if path.name != "kustomization.yaml"
+)
+METRIC = re.compile(r"\bcloverlab_\w+")
+
+
+def documents(path: Path) -> list[dict[str, Any]]:
+    return list(YAML(typ="safe", pure=True).load_all(path.read_text()))
+
+
+def loaded(path: Path) -> dict[str, Any]:
+    (found,) = documents(path)
+    return found
+
+
+@pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: path.name)
+def test_a_manifest_is_what_kubernetes_takes(path: Path) -> None:
+    for document in documents(path):
+        kubernetes_validate.validate(document, VERSION, strict=True)
+
+
+def test_a_wrong_manifest_is_found() -> None:
+    document = documents(DEPLOY / "kubernetes" / "control.yaml")[1]
+    document["spec"]["template"]["spec"]["containers"][0]["imaeg"] = "cloverlab"
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(document, VERSION, strict=True)
+
+
+def test_the_kustomization_names_every_manifest() -> None:
+    told = loaded(DEPLOY / "kubernetes" / "kustomization.yaml")
+    assert sorted(told["resources"]) == [path.name for path in MANIFESTS]
+
+
+def pods() -> Iterator[tuple[str, dict[str, Any]]]:
+    for path in MANIFESTS:
+        for document in documents(path):
+            if document["kind"] in ("StatefulSet", "Deployment"):
+                yield document["metadata"]["name"], document
+
+
+def test_every_pod_is_unprivileged_and_reads_the_token_from_the_secret() -> None:
+    seen = dict(pods())
+    assert set(seen) == {"zk", "mds", "client1", "control"}
+    for name, document in seen.items():
+        pod = document["spec"]["template"]["spec"]
+        (container,) = pod["containers"]
+        assert pod["securityContext"]["runAsUser"] == 10001
+        assert container["securityContext"]["readOnlyRootFilesystem"]
+        assert container["securityContext"]["capabilities"]["drop"] == ["ALL"]
+        wants = container["securityContext"]["capabilities"].get("add", [])
+        assert wants == ([] if name == "control" else ["NET_ADMIN"])
+        (secret,) = [volume for volume in pod["volumes"] if volume["name"] == "token"]
+        assert secret["secret"]["secretName"] == "cloverlab-token"
+        assert not any("hostPath" in volume for volume in pod["volumes"])
+
+
+def test_the_control_plane_knows_the_pods_that_there_are() -> None:
+    seen = dict(pods())
+    container = seen["control"]["spec"]["template"]["spec"]["containers"][0]
+    told = {each["name"]: each["value"] for each in container["env"]}
+    hosts = [f"mds-{n}" for n in range(seen["mds"]["spec"]["replicas"])]
+    assert (told["CLOVERLAB_SERVERS"] + " " + told["CLOVERLAB_SPARES"]).split() == hosts
+    assert told["CLOVERLAB_ZOOKEEPERS"].split() == [f"zk-{n}" for n in range(seen["zk"]["spec"]["replicas"])]
+
+
+def test_the_stack_has_the_services_of_compose_with_the_same_commands_and_networks() -> None:
+    compose, stack = (
+        loaded(ROOT / "compose.yaml")["services"],
+        loaded(DEPLOY / "swarm" / "stack.yaml")["services"],
+    )
+    assert set(compose) == set(stack)
+    for name, service in compose.items():
+        for key in ("command", "networks", "read_only", "cap_drop", "cap_add"):
+            assert service.get(key) == stack[name].get(key), (name, key)
+    told = ("CLOVERLAB_SERVERS", "CLOVERLAB_SPARES", "CLOVERLAB_ZOOKEEPERS")
+    assert [compose["control"]["environment"][key] for key in told] == [
+        stack["control"]["environment"][key] for key in told
+    ]
+
+
+def test_the_ensemble_and_the_servers_are_spread_over_three_machines() -> None:
+    stack = loaded(DEPLOY / "swarm" / "stack.yaml")["services"]
+
+    def machine(name: str) -> str:
+        return str(stack[name]["deploy"]["placement"]["constraints"])
+
+    assert len({machine(f"host-zk{n}") for n in (1, 2, 3)}) == 3
+    assert len({machine(f"host-mds{n}") for n in (1, 2, 3, 4)}) == 3
+
+
+def test_every_metric_that_is_watched_is_told_somewhere() -> None:
+    code = (ROOT / "backend" / "metrics.py").read_text() + (
+        ROOT / "nodes" / "supervisor" / "metrics.py"
+    ).read_text()
+    told = set(METRIC.findall(code))
+    told |= {f"{name}_total" for name in told}
+    for path in (DEPLOY / "grafana" / "cloverlab.json", DEPLOY / "prometheus" / "rules.yml"):
+        used = set(METRIC.findall(path.read_text()))
+        assert used and used <= told, (path.name, used - told)
+    json.loads((DEPLOY / "grafana" / "cloverlab.json").read_text())
+
+
+def test_prometheus_asks_every_container() -> None:
+    told = loaded(DEPLOY / "prometheus" / "prometheus.yml")["scrape_configs"][0]["static_configs"][0][
+        "targets"
+    ]
+    hosts = [name.removeprefix("host-") for name in loaded(ROOT / "compose.yaml")["services"]]
+    assert sorted(target.partition(":")[0].removesuffix(".control") for target in told) == sorted(hosts)
