@@ -66,18 +66,25 @@ class ContainerFabric(ClusterFabric):
     async def start(self) -> None:
         self._tasks += [asyncio.create_task(host.keep_connected()) for host in self.hosts.values()]
         wanted = [*self.inventory.zookeepers, *self.home.servers(), CLIENT]
-        if not await wait_until(lambda: all(self.hosts[name].status for name in wanted), REACH_S):
-            missing = next(name for name in wanted if self.hosts[name].status is None)
+        await wait_until(lambda: not self._missing(wanted), REACH_S)
+        there = [name for name in self.inventory.zookeepers if self.hosts[name].status is not None]
+        if len(there) <= len(self.inventory.zookeepers) // 2:
+            missing = self._missing(wanted)[0]
             raise Unavailable(f"the container of {missing} cannot be reached: {self.hosts[missing].trouble}")
-        await asyncio.gather(*(self._zookeeper(name) for name in self.inventory.zookeepers))
+        await asyncio.gather(*(self._zookeeper(name) for name in there))
         await wait_until(self._has_quorum, REACH_S)
         await self.ensemble.start({})
         self.watch()
+        for name in self._missing(wanted):
+            self.tell(CONTROL, Warned(f"{name}: its container cannot be reached: {self.hosts[name].trouble}"))
         await self.apply_rules()
         await asyncio.gather(*(self._server(name) for name in self.home.servers()))
         self._follow(CLIENT)
-        if self.workload is not None:
+        if self.workload is not None and self.hosts[CLIENT].status is not None:
             await self.start_client()
+
+    def _missing(self, names: list[str]) -> list[str]:
+        return [name for name in names if self.hosts[name].status is None]
 
     async def stop(self) -> None:
         self.ending = True
@@ -113,11 +120,13 @@ class ContainerFabric(ClusterFabric):
             await host.start({})
 
     async def _server(self, name: str) -> None:
-        """Takes over a server of this cluster that runs, or starts it."""
+        """Takes over a server of this cluster that runs, or starts it; one that cannot be reached is followed once it can."""
         host = self.hosts[name]
         status = host.status
         self._follow(name)
-        if status is not None and status.state != "stopped":
+        if status is None:
+            return
+        if status.state != "stopped":
             if status.cluster == self.home.name:
                 self.recall(name)
                 if host.paused:

@@ -164,6 +164,21 @@ def test_a_full_volume_stops_its_server_alone_and_loses_nothing(lab: Composed) -
     all_green(lab)
 
 
+def test_the_control_plane_starts_without_one_of_its_containers(lab: Composed) -> None:
+    name = next(s["name"] for s in lab.ask("cluster")["servers"] if s["role"] == "standby")
+    lab.docker("kill", lab.container(name), lab.container("control"))
+    lab.docker("start", lab.container("control"))
+    wait_for(lab.settled_once, SOON_S, "an API that answers")
+    wait_for(
+        lambda: any(s["believes"] == "active" for s in lab.ask("cluster")["servers"]), 3 * SOON_S, "an active"
+    )
+    goes_on(lab, lab.active())
+    lab.docker("start", lab.container(name))
+    wait_for(lambda: lab.server(name)["role"] == "standby", TAKEOVER_S, f"{name} as a standby")
+    goes_on(lab, name)
+    all_green(lab)
+
+
 def test_the_control_plane_may_be_killed_and_nothing_is_lost(lab: Composed) -> None:
     before = lab.ask("cluster")["groups"][0]["epoch"]
     lab.docker("kill", lab.container("control"))

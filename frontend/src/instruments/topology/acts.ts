@@ -4,7 +4,7 @@ import type { Act } from "../../actions/VerbList";
 import type { Link, Process, Server, Verb } from "../../api/types";
 import { rulesOn } from "./rules";
 
-const NEEDS_RUNNING = new Set(["crash", "stop", "expire_session", "slow_disk", "fail_disk"]);
+const NEEDS_RUNNING = new Set(["crash", "stop", "power_loss", "expire_session", "slow_disk", "fail_disk"]);
 
 function processRefusal(verb: string, name: string, process: Process): string {
   if (verb === "restart") return process === "stopped" ? "" : `${name} runs: crash or stop it first`;
