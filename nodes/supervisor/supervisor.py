@@ -96,6 +96,7 @@ class Supervisor:
         self._following: dict[Connection, asyncio.Task[None]] = {}
         self._boot_id = BOOT_ID.read_text().strip() if BOOT_ID.exists() else ""
         self._address = ""
+        self._starting = False
 
     # --- life -----------------------------------------------------------------------------------------------------
 
@@ -211,7 +212,7 @@ class Supervisor:
 
     async def _start(self, connection: Connection, args: dict[str, Any]) -> None:
         """A server or workload as `Launch` says; a ZooKeeper server needs to be told nothing."""
-        if self.keeper.pid:
+        if self.keeper.pid or self._starting:
             raise BadQuestion(f"{self.settings.name} runs already")
         if self.settings.ensemble:
             self._ended_mark.unlink(missing_ok=True)
@@ -221,7 +222,11 @@ class Supervisor:
         if launch.kind not in KINDS:
             raise BadQuestion(f"{launch.kind[:40]!r} is not offered; there are {', '.join(KINDS)}")
         self._directory(launch.cluster)
-        await self._spawn(launch)
+        self._starting = True
+        try:
+            await self._spawn(launch)
+        finally:
+            self._starting = False
 
     def _start_zookeeper(self) -> None:
         settings = self.settings
