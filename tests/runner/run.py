@@ -12,8 +12,10 @@ from tests.runner import tools
 ROOT = Path(__file__).resolve().parents[2]
 FRONTEND = ROOT / "frontend"
 MINUTE = 60
-PYTEST = [sys.executable, "-m", "pytest", "-q"]
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-rs"]
 QUICK = ("architecture", "unit", "papers", "traces", "simulation")
+LIMITS = {"containers": 30 * MINUTE}
+"""An engine and images may have to be made first."""
 SLOW = ("conformance", "processes", "containers", "browser")
 
 Runner = tuple[str, list[str], Path, int]
@@ -29,7 +31,7 @@ def runners(level: str) -> list[Runner]:
     ]
     for group in QUICK + (SLOW if level == "all" else ()):
         if any((ROOT / "tests" / group).rglob("test_*.py")):
-            listed.append((group, [*PYTEST, f"tests/{group}"], ROOT, 15 * MINUTE))
+            listed.append((group, [*PYTEST, f"tests/{group}"], ROOT, LIMITS.get(group, 15 * MINUTE)))
     npm = tools.npm()
     if npm:
         listed.append(("biome", [*npm, "run", "-s", "lint"], FRONTEND, 2 * MINUTE))

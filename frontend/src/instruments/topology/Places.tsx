@@ -168,7 +168,9 @@ export function ClientCard({ box, client, onOpen }: ClientProps) {
     >
       <strong>{client.name}</strong>
       {now === null ? (
-        <span>{client.container ? `container ${client.container.slice(0, 6)}` : `pid ${client.pid || "–"}`}</span>
+        <span>
+          {client.container ? `container ${client.container.slice(0, 6)}` : `pid ${client.pid || "–"}`}
+        </span>
       ) : (
         <>
           <span className="place-figure" data-testid={`rate-${client.name}`}>
