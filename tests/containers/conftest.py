@@ -19,6 +19,13 @@ ENGINE = Path(__file__).resolve().parents[3] / "shared" / "container-engine" / "
 ENGINE_S = 600
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The first test waits for engine, images and containers."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.timeout(1500))
+
+
 def engine_answers() -> bool:
     try:
         return (
