@@ -7,6 +7,7 @@ import contextlib
 import json
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kazoo.client import KazooClient
@@ -124,7 +125,14 @@ def test_any_zookeeper_can_be_watched_and_is_claimed_by_one_cluster(tmp_path: Pa
         async with played(tmp_path / "one") as play:
             home = Home.open(tmp_path / "two", None, None, play.ensemble.hosts[0])
             told: list[Event] = []
-            foreign = RealEnsemble(home, lambda server, event, at_ns: told.append(event))
+
+            async def session_of(server: str, question: dict[str, Any]) -> dict[str, Any]:
+                assert (server, question) == ("mds1", {"do": "session"})
+                session, password = play.client.client_id
+                return {"session": session, "password": password.hex()}
+
+            hosts = play.ensemble.hosts[0]
+            foreign = RealEnsemble(home, hosts, lambda server, event, at_ns: told.append(event), session_of)
             await foreign.start({})
             observing = asyncio.create_task(foreign.observe())
             await play.become_active()
@@ -132,10 +140,17 @@ def test_any_zookeeper_can_be_watched_and_is_claimed_by_one_cluster(tmp_path: Pa
             assert await wait_until(lambda: LockHeld("g1", "mds1") in told and placed in told, 15), told
             await foreign.take_lock("g1", "mds1")
             assert await wait_until(lambda: LockHeld("g1", "") in told, 15), told
+            await play.become_active()
+            assert await wait_until(lambda: foreign.observer.sessions.get("mds1", 0) != 0, 15)
+            session = foreign.observer.sessions["mds1"]
+            with pytest.raises(Impossible, match="another session"):
+                await foreign.expire("mds1", session + 1)
+            await foreign.expire("mds1", session)
+            assert await wait_until(lambda: SessionEnded("mds1", session, "expired") in told, 15), told
             observing.cancel()
             await foreign.close()
             other = Home.open(tmp_path / "three", None, None, play.ensemble.hosts[0])
-            stranger = RealEnsemble(other, lambda server, event, at_ns: None)
+            stranger = RealEnsemble(other, hosts, lambda server, event, at_ns: None, session_of)
             with pytest.raises(CannotStart, match=f"already holds the cluster {home.name}"):
                 await stranger.start({})
             await stranger.close()
