@@ -72,6 +72,7 @@ class Supervisor:
 
     def __init__(self, settings: Settings):
         self.settings = settings
+        settings.data.mkdir(parents=True, exist_ok=True)
         self.reaper = Reaper()
         self.kernel = Kernel(settings.name, settings.port, self.reaper)
         self.keeper = Keeper(settings.health.parent / "logs", self.reaper, self._changed)
