@@ -119,6 +119,13 @@ def tool() -> list[str]:
     raise Unavailable("--on containers needs docker compose (version 2) or docker-compose (1.29)")
 
 
+def complaint(octets: bytes) -> str:
+    """What the control plane said when it gave up; version 1 of compose adds lines of its own."""
+    lines = octets.decode("utf-8", "replace").splitlines()
+    ours = [line.removeprefix("cloverlab: ") for line in lines if line.startswith("cloverlab: ")]
+    return ours[-1] if ours else last_line(octets)
+
+
 def last_line(octets: bytes) -> str:
     lines = octets.decode("utf-8", "replace").strip().splitlines()
     return lines[-1] if lines else ""
@@ -157,5 +164,5 @@ def run_file(file: Path, seed: int | None, scale: float, compose: Compose | None
             given=file.read_bytes(), timeout_s=SCENARIO_S,
         )  # fmt: skip
     if done.returncode == WRONG_FILE_EXIT or not done.stdout.strip():
-        raise Malformed(last_line(done.stderr).removeprefix("cloverlab: "))
+        raise Malformed(complaint(done.stderr))
     return msgspec.json.decode(done.stdout.strip().splitlines()[-1], type=list[Outcome])

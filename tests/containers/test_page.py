@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.looking import TAKEOVER_MS, active, card, goes_on, opened, server
+from tests.browser.looking import TAKEOVER_MS, active, card, goes_on, opened, role_is, server
 from tests.browser.test_faults import (  # noqa: F401
     test_a_crashed_active_is_followed_by_a_standby_and_comes_back_as_one,
     test_a_cut_link_is_shown_and_healed,
     test_a_server_dragged_to_the_island_is_cut_off_and_dragged_back_is_healed,
-    test_the_page_shows_what_the_cluster_says,
     test_what_is_impossible_is_told_in_one_line,
 )
 from tests.containers.running import Composed
+
+
+def test_the_page_shows_roles_and_processes(page: Page, lab: Composed) -> None:
+    opened(page, lab.url)
+    for each in lab.ask("cluster")["servers"]:
+        role_is(page, each["name"], each["role"])
+        expect(server(page, each["name"])).to_have_attribute("data-pid", str(each["pid"]))
+    goes_on(page, active(page))
 
 
 def test_a_server_shows_its_container_image_and_address(page: Page, lab: Composed) -> None:
