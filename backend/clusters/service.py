@@ -9,6 +9,7 @@ import msgspec
 from backend.clusters import views
 from backend.fabrics.names import COORDINATION
 from nodes.real.clock import monotonic_ns
+from nodes.supervisor.supervisor import SERVER_PORT
 
 if TYPE_CHECKING:
     from backend.lab import Lab
@@ -51,7 +52,8 @@ def servers(lab: Lab) -> list[dict[str, Any]]:
         if row["process"] == "stopped":
             row["believes"] = "none"
         box = fabric.box(state.name)
-        row |= {**box, "address": state.address or box["address"] or fabric.peers().get(state.name, "")}
+        where = f"{box['address']}:{SERVER_PORT}" if box["address"] else state.address
+        row |= {**box, "address": where or fabric.peers().get(state.name, "")}
         told.append(row)
     return told
 

@@ -73,11 +73,11 @@ class RealNetwork:
 
     # --- life ------------------------------------------------------------------------------------------------------
 
-    async def listen(self, address: str) -> None:
+    async def listen(self, address: str, advertise: str = "") -> None:
         """Raises OSError when the port is taken."""
         host, _, port = address.rpartition(":")
         self._server = await self._loop.create_server(self._accepting, host, int(port), backlog=128)
-        self.address = f"{host}:{self._server.sockets[0].getsockname()[1]}"
+        self.address = advertise or f"{host}:{self._server.sockets[0].getsockname()[1]}"
 
     def _accepting(self) -> Connection:
         return Connection(self._identity, "", self._on_open, self._on_payload, self._on_closed, self._warn)

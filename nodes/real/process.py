@@ -48,6 +48,8 @@ class ProcessFile(msgspec.Struct, forbid_unknown_fields=True):
     peers: dict[str, str]
     token_file: str
     control: str
+    advertise: str = ""
+    """Where peers dial, when that is not where it listens: a name outlives an address."""
     seed: int | None = None
     """Of the draws and the jitter; a fresh one at each start when it is not given."""
 
@@ -160,7 +162,7 @@ class Process:
         self._answer_control()
         try:
             if file.listen:
-                await world.network.listen(file.listen)
+                await world.network.listen(file.listen, file.advertise)
             await world.control.listen(Path(file.control))
         except OSError as error:
             raise CannotStart(

@@ -245,6 +245,7 @@ class Supervisor:
             "config": launch.config,
             "data": str(directory),
             "listen": f"{address}:{SERVER_PORT}" if launch.kind == "server" else "",
+            "advertise": f"{self.settings.name}:{SERVER_PORT}" if launch.kind == "server" else "",
             "coordination": await self._relayed(launch.coordination) if launch.coordination else "",
             "peers": launch.peers,
             "token_file": str(self.settings.token_file),

@@ -165,6 +165,7 @@ def test_a_full_volume_stops_its_server_alone_and_loses_nothing(lab: Composed) -
 
 
 def test_the_control_plane_starts_without_one_of_its_containers(lab: Composed) -> None:
+    """The container that comes back later has another address: the control plane took its own."""
     name = next(s["name"] for s in lab.ask("cluster")["servers"] if s["role"] == "standby")
     lab.docker("kill", lab.container(name), lab.container("control"))
     lab.docker("start", lab.container("control"))

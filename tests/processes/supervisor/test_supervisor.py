@@ -99,6 +99,7 @@ def test_it_keeps_a_server_and_tells_its_events_and_its_end(tmp_path: Path) -> N
             events: list[Any] = []
             assert await wait_until(lambda: bool(events.extend(host.read()) or events), 10)
             assert isinstance(events[0].event, Started) and events[0].event.pid == host.pid
+            assert events[0].event.address == "mds1:7000"
             assert (await host.ask("ask", {"question": {"do": "status"}}))["pid"] == host.pid
             with pytest.raises(Unavailable, match="runs already"):
                 await host.start(launch())
