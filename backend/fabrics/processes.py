@@ -9,8 +9,6 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from nodes.real.synced import lose_power
-
 from backend.clusters.picture import Picture
 from backend.errors import Impossible, Unavailable
 from backend.fabrics import launch
@@ -24,6 +22,7 @@ from backend.fabrics.relay_house import RelayHouse
 from backend.fabrics.sockets import ask
 from backend.fabrics.targets import natural
 from nodes.config import WorkloadConfig
+from nodes.real.synced import lose_power
 from nodes.trace.events import Stamped
 from nodes.trace.reader import TraceReader
 
