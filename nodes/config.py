@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
+
+from nodes.metadata.placement import Granularity
 
 MILLISECOND = 1_000_000
 SECOND = 1_000_000_000
@@ -57,6 +59,12 @@ class GroupConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     cluster: Name = "clover"
     protocol: str = "mams"
+    placement: Literal["hash", "random", "subtree", "ddg"] = "hash"
+    """Which group is home to a new object."""
+    granularity: Granularity = Granularity()
+    """Of `ddg`."""
+    cross_group: Literal["s2pc_mp", "two_phase"] = "s2pc_mp"
+    """How two groups commit one operation."""
     groups: list[GroupConfig] = []
     timing: Timing = Timing()
     holes: Holes = Holes()
@@ -110,3 +118,13 @@ def one_group(standbys: int = 3, cluster: str = "clover", **settings: object) ->
     """A cluster of one group g1 with servers mds1 … mdsN."""
     members = [f"mds{i}" for i in range(1, standbys + 2)]
     return ClusterConfig(cluster=cluster, groups=[GroupConfig("g1", 1, members)], **settings)  # type: ignore[arg-type]
+
+
+def many_groups(groups: int, standbys: int = 1, cluster: str = "clover", **settings: object) -> ClusterConfig:
+    """A cluster of groups g1 … gN, with servers mds1 … counted through."""
+    size = standbys + 1
+    each = [
+        GroupConfig(f"g{number}", number, [f"mds{(number - 1) * size + i}" for i in range(1, size + 1)])
+        for number in range(1, groups + 1)
+    ]
+    return ClusterConfig(cluster=cluster, groups=each, **settings)  # type: ignore[arg-type]

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from nodes.config import ServerConfig
+from nodes.protocols.dcfs2 import mechanism as dcfs2
+from nodes.protocols.dcfs2 import messages as dcfs2_messages
 from nodes.protocols.mams import mechanism as mams
 from nodes.protocols.mams import messages as mams_messages
 from nodes.wire.messages import CLIENT_MESSAGES, Message
 from nodes.world import World
 
-MESSAGES: tuple[type[Message], ...] = CLIENT_MESSAGES + mams_messages.MESSAGES
+MESSAGES: tuple[type[Message], ...] = CLIENT_MESSAGES + mams_messages.MESSAGES + dcfs2_messages.MESSAGES
 
 REPLICATION = {"mams": mams.start}
 """Slot `replication`: how one replica group agrees on the next record."""
 
+CROSS_GROUP = {"s2pc_mp": dcfs2.s2pc_mp, "two_phase": dcfs2.two_phase}
+"""Slot `cross_group`: how two groups commit one operation."""
+
 
 def start_server(world: World, config: ServerConfig) -> None:
     """Starts a metadata server of the cluster's family in this world. Raises KeyError for an unknown one."""
-    REPLICATION[config.cluster.protocol](world, config)
+    cluster = config.cluster
+    REPLICATION[cluster.protocol](world, config, CROSS_GROUP[cluster.cross_group])

@@ -16,9 +16,11 @@ from nodes.errors import Damaged
 from nodes.metadata.inode import NO_NAMES, Inode
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Result
+from nodes.metadata.placement import Unit
+from nodes.units import ROOT, ROOT_GROUP, home_group
 
 MAGIC = "cloverlab image"
-FORMAT = 1
+FORMAT = 2
 ROWS = 512
 """Rows in a chunk: names are at most 255 bytes, so that a chunk stays well below a megabyte, and mostly below 64 KiB."""
 
@@ -37,6 +39,8 @@ class Header(msgspec.Struct, array_like=True):
     short_memory: bool
     next_number: int
     inodes: int
+    moves: int
+    newest_ns: int
     digest: int
 
 
@@ -49,13 +53,17 @@ def dump(namespace: Namespace) -> Iterator[bytes]:
     """Chunks of an image of the present state."""
     tree = namespace.tree
     header = Header(
-        MAGIC, FORMAT, namespace.group, namespace.short_memory, tree.next_number, len(tree.inodes), namespace.digest
+        MAGIC, FORMAT, namespace.group, namespace.short_memory, tree.next_number, len(tree.inodes),
+        tree.moves, namespace.newest_ns, namespace.digest,
     )  # fmt: skip
     count = 0
     for kind, rows in (
         ("header", iter([header])),
         ("inodes", (_inode_row(inode) for inode in tree.inodes.values())),
         ("dentries", _dentry_rows(namespace)),
+        ("units", iter(tree.units.items())),
+        ("orphans", iter(tree.orphans)),
+        ("crossing", iter(namespace.crossing.rows())),
         ("sessions", ((client, each.lowest_open, each.results) for client, each in namespace.sessions)),
     ):
         for chunk in _chunks(kind, rows):
@@ -166,16 +174,38 @@ def _load_sessions(namespace: Namespace, rows: list[Any]) -> None:
         namespace.sessions.restore(client, lowest_open, results)
 
 
-_LOADERS = {"inodes": _load_inodes, "dentries": _load_dentries, "sessions": _load_sessions}
+def _load_units(namespace: Namespace, rows: list[Any]) -> None:
+    namespace.tree.units.update(msgspec.convert(rows, list[tuple[int, Unit]]))
+
+
+def _load_orphans(namespace: Namespace, rows: list[Any]) -> None:
+    namespace.tree.orphans.update(dict.fromkeys(msgspec.convert(rows, list[int])))
+
+
+def _load_crossing(namespace: Namespace, rows: list[Any]) -> None:
+    namespace.crossing.restore(rows)
+
+
+_LOADERS = {
+    "inodes": _load_inodes,
+    "dentries": _load_dentries,
+    "units": _load_units,
+    "orphans": _load_orphans,
+    "crossing": _load_crossing,
+    "sessions": _load_sessions,
+}
 
 
 def _finish(namespace: Namespace, header: Header) -> None:
     tree = namespace.tree
-    root = tree.inodes.get(tree.root.number)
-    if root is None or len(tree.inodes) != header.inodes:
+    if len(tree.inodes) != header.inodes or (tree.group == ROOT_GROUP and ROOT not in tree.inodes):
         raise ImageDamaged(f"the image holds {len(tree.inodes)} inodes; its header says {header.inodes}")
-    tree.root = root
-    tree.next_number = header.next_number
+    tree.next_number, tree.moves, namespace.newest_ns = header.next_number, header.moves, header.newest_ns
+    tree.branch_points = sum(
+        home_group(child) != tree.group
+        for inode in tree.inodes.values()
+        for child in (inode.entries or NO_NAMES).values()
+    )
     tree.digest = tree.recompute_digest()
     if namespace.digest != header.digest:
         raise ImageDamaged("the namespace in the image does not have the digest of its header")

@@ -212,6 +212,8 @@ class Called(Event, frozen=True, array_like=True, gc=False):
     place: int
     """A write: its position in its group, from 1. A read: the position of the last record it saw of group sn."""
     tries: int
+    stamp_ns: int = 0
+    """The group's clock when it was answered, which all groups keep in step."""
 
 
 class Invoked(Event, frozen=True, array_like=True, gc=False):

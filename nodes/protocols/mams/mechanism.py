@@ -19,10 +19,19 @@ from nodes.protocols.mams.reading import read_from_pool
 from nodes.protocols.mams.replica import Replica, open_replica
 from nodes.protocols.mams.view import ACTIVE, JUNIOR, Place, Watch
 from nodes.scope import Scope, Tenure
+from nodes.slots import CrossGroup, GroupHost
 from nodes.storage.journal_file import JournalCorrupt
 from nodes.trace import events
 from nodes.trace.events import RoleChanged, Warned
-from nodes.wire.messages import AskView, CheckOperation, Message, Refused, Request, ViewCopy
+from nodes.wire.messages import (
+    AskView,
+    CheckOperation,
+    CrossGroupMessage,
+    Message,
+    Refused,
+    Request,
+    ViewCopy,
+)
 from nodes.world import CoordinationError, World
 
 RETRY_NS = 100 * MILLISECOND
@@ -33,10 +42,10 @@ FIRST_NS = 2_000 * MILLISECOND
 class Mams:
     """One metadata server of a replica group."""
 
-    def __init__(self, world: World, config: ServerConfig):
+    def __init__(self, world: World, config: ServerConfig, cross_group: Callable[[GroupHost], CrossGroup]):
         self._world = world
         self._group = group_of(config.cluster, config.group)
-        self._replica: Replica = open_replica(world, config, self._group)
+        self._replica: Replica = open_replica(world, config, self._group, cross_group)
         self._look = asyncio.Event()
         self._watches = [Watch(self._look.set) for _ in range(3)]
         timing = config.cluster.timing
@@ -48,6 +57,7 @@ class Mams:
         self._role = ""
         self._known_epoch = 0
         self._known_active = ""
+        self._addresses: dict[str, str] = {}
         self._reading: Scope | None = None
         self._handlers = self._table()
         self._replica.pool.on_promised = self._on_promised
@@ -103,6 +113,10 @@ class Mams:
     def on_message(self, peer: str, message: Message) -> None:
         """Every message goes straight to its step; one that no table knows is an event, never a crash."""
         handler = self._handlers.get(type(message))
+        if handler is None and isinstance(message, CrossGroupMessage):
+            if self._active is not None:
+                self._active.on_cross_group(peer, message)
+            return
         if handler is None:
             self._world.trace.emit(
                 Warned(f"{peer} sent a {type(message).__name__}, which a metadata server does not take")
@@ -118,7 +132,7 @@ class Mams:
             self._world.network.send(peer, Refused(message.number, self._known_epoch, "not active", active))
 
     def _on_ask_view(self, peer: str, message: AskView) -> None:
-        self._world.network.send(peer, ViewCopy(self._known_epoch, self._known_active, {}))
+        self._world.network.send(peer, ViewCopy(self._known_epoch, self._known_active, dict(self._addresses)))
 
     def _on_fetch_image(self, peer: str, message: m.FetchImage) -> None:
         replica, state = self._replica, self._replica.state
@@ -235,7 +249,8 @@ class Mams:
         view = self._replica.view
         for server in await view.known_servers():
             if server != self._world.name:
-                self._world.network.know(server, await view.address(server))
+                self._addresses[server] = await view.address(server)
+                self._world.network.know(server, self._addresses[server])
 
     def _follow(self, place: Place) -> None:
         """The view says what we are: a standby receives, a junior offers itself to the active."""
@@ -330,10 +345,10 @@ class Mams:
             await self._look.wait()
 
 
-def start(world: World, config: ServerConfig) -> None:
+def start(world: World, config: ServerConfig, cross_group: Callable[[GroupHost], CrossGroup]) -> None:
     """Starts a metadata server in this world. Raises JournalCorrupt, ImageDamaged, OSError of what lies on the disk."""
     try:
-        server = Mams(world, config)
+        server = Mams(world, config, cross_group)
     except JournalCorrupt as corrupt:
         world.trace.emit(events.JournalCorrupt(corrupt.file, corrupt.offset, corrupt.sn, corrupt.reason))
         raise

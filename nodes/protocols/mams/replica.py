@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from nodes.config import GroupConfig, ServerConfig
@@ -12,6 +13,7 @@ from nodes.protocols.mams.log import ReplicaLog
 from nodes.protocols.mams.pool_node import EPOCH_FILE, PoolNode
 from nodes.protocols.mams.state import ReplicatedState
 from nodes.protocols.mams.view import GlobalView
+from nodes.slots import CrossGroup, GroupHost
 from nodes.storage.journal_file import Journal
 from nodes.trace.events import Applied, JournalOpened, StepTaken
 from nodes.world import World
@@ -30,6 +32,7 @@ class Replica:
     state: ReplicatedState
     pool: PoolNode
     calls: Calls
+    cross_group: Callable[[GroupHost], CrossGroup]
 
     @property
     def name(self) -> str:
@@ -44,7 +47,9 @@ class Replica:
         self.world.trace.emit(StepTaken(procedure, step, paper, detail, epoch))
 
 
-def open_replica(world: World, config: ServerConfig, group: GroupConfig) -> Replica:
+def open_replica(
+    world: World, config: ServerConfig, group: GroupConfig, cross_group: Callable[[GroupHost], CrossGroup]
+) -> Replica:
     """Reads image, journal and promised epoch. Raises JournalCorrupt, ImageDamaged, OSError."""
     holes = config.cluster.holes
     images = ImageStore(world)
@@ -70,7 +75,7 @@ def open_replica(world: World, config: ServerConfig, group: GroupConfig) -> Repl
     view = GlobalView(world.coordination, group.name, world.name, holes.stale_view_write)
     replica: Replica
     pool = PoolNode(world, log, state, promised, holes, lambda: rebuild(replica))
-    replica = Replica(world, config, group, view, images, log, state, pool, calls)
+    replica = Replica(world, config, group, view, images, log, state, pool, calls, cross_group)
     return replica
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import MILLISECOND
+from nodes.metadata.records import call_of
 from nodes.protocols.mams.log import ReplicaLog, encode_group
 from nodes.protocols.mams.messages import Commit, Mismatch, Prepare, Prepared
 from nodes.protocols.mams.pool_node import PoolNode, up_to
@@ -112,6 +113,12 @@ class JournalWriter:
         if self._in_flight is None:
             self.flush_when_idle()
         return self._log.last.sn + 1, len(self._records)
+
+    def apply(self, record: Any) -> tuple[int, int]:
+        """Applies a record to the namespace and takes it; returns its sn and its place in the group."""
+        undo: list[Any] = []
+        self._state.namespace.apply(record, undo)
+        return self.record(record, undo)
 
     def after_commit(self, answer: Answering) -> None:
         """Runs `answer` once nothing that the namespace shows now can be lost any more."""
@@ -282,7 +289,7 @@ class JournalWriter:
         """A group of this tenure, or one that the elected adopted and has now recommitted."""
         mark = self._log.mark_at(group.sn)
         assert mark is not None
-        operations = [(record.op_id.client, record.op_id.number) for record in group.records]
+        operations = [call_of(record) for record in group.records]
         configuration = self.configurations[-1].number
         self._world.trace.emit(
             Committed(
