@@ -56,7 +56,7 @@ class Voted(msgspec.Struct, array_like=True):
     error: str
 
 
-_encode = msgspec.msgpack.Encoder(order="deterministic").encode
+_encode = msgspec.msgpack.Encoder().encode
 
 
 class Crossing:

@@ -64,6 +64,7 @@ class Coordinated:
         if split.moves:
             for group in host.groups:
                 parts[group] = [CountMove(), *parts.get(group, ())]
+        parts = dict(sorted(parts.items()))
         record = BeginRecord(op_id, lowest_open, host.now_ns(), Done(), seq, [], parts, True)
         if self._early:
             self._send_parts(seq, parts)

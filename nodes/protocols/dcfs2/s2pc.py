@@ -38,7 +38,7 @@ class S2pc:
         """Logs the result of our own part, then asks the other group."""
         host = self._host
         seq = host.namespace.crossing.next_seq
-        peers = dict(split.parts)
+        peers = dict(sorted(split.parts.items()))
         own = peers.pop(host.group)
         record = BeginRecord(op_id, lowest_open, host.now_ns(), Done(), seq, own, peers, False)
         host.record(record, lambda: self._request(seq, OpReq))

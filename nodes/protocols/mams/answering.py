@@ -201,7 +201,8 @@ class Answering:
             self._replica.world.clock.call_later(DRAIN_NS, self.wake)
             return
         self._shared[op_id] = (peer, request)
-        self.cross_group.begin(op_id, request.lowest_open, plan, request.moves)
+        moves = self._replica.state.namespace.tree.moves
+        self.cross_group.begin(op_id, request.lowest_open, plan, moves)
 
     def settle(self, op_id: OpId, result: Result | None, error: str) -> None:
         """What the groups decided is committed: the client is told, if it asked this server."""
