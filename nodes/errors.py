@@ -24,7 +24,6 @@ REGISTRY: dict[str, ErrorKind] = {
         ErrorKind("EINVAL", "not a valid argument"),
         ErrorKind("ENAMETOOLONG", "the name or path is too long"),
         ErrorKind("EAGAIN", "too many calls of this client are open"),
-        ErrorKind("EBUSY", "another group that takes part does not answer: nothing was done"),
         ErrorKind("ESTALE", "the client's session or this call of it is not known any more"),
         ErrorKind("ETIMEDOUT", "no answer in time: the outcome is unknown", definite=False),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Result
@@ -13,6 +13,14 @@ from nodes.scope import Scope
 from nodes.units import OpId
 from nodes.wire.messages import Message
 from nodes.world import World
+
+
+class Position(NamedTuple):
+    """A record's place in the journal, and its time."""
+
+    sn: int
+    place: int
+    at_ns: int
 
 
 class GroupHost(Protocol):
@@ -35,7 +43,7 @@ class GroupHost(Protocol):
     def heard(self, at_ns: int) -> None:
         """Another group is as late as this."""
 
-    def record(self, record: Record, then: Callable[[], None]) -> None:
+    def record(self, record: Record, then: Callable[[], None]) -> Position:
         """Applies a record and gives it to the journal; `then` runs when it is committed, never when the tenure ends before."""
 
     def after_commit(self, step: Callable[[], None]) -> None:
@@ -44,8 +52,8 @@ class GroupHost(Protocol):
     def send_to(self, group: int, message: Message) -> None:
         """To the server that is believed to be active there; lost when there is none."""
 
-    def answer(self, op_id: OpId, result: Result | None, error: str) -> None:
-        """Tells the client, if it is still waiting here. The record that decides it must be committed."""
+    def answer(self, op_id: OpId, result: Result | None, error: str, at: Position | None = None) -> None:
+        """Tells the client, if it is still waiting here; `at` is the place of the record that decided it, which must be committed."""
 
     def again(self, op_id: OpId) -> None:
         """The call is planned anew: what it met was undecided or has moved."""

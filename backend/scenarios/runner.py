@@ -250,9 +250,8 @@ class Run:
         }
         found: list[Verdict] = []
         if expect.invariants is not None:
-            names = (
-                [check.name for check in registry.ALL] if expect.invariants == "all" else expect.invariants
-            )
+            every = [lamp["invariant"] for lamp in self._lamps.lamps()]
+            names = every if expect.invariants == "all" else expect.invariants
             found += [Verdict(f"invariant: {name}", name not in red, red.get(name, "held")) for name in names]
         if expect.broken is not None:
             which = [name for name in expect.broken if name in red]

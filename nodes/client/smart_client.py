@@ -33,7 +33,7 @@ from nodes.metadata.operations import (
 )
 from nodes.metadata.sessions import OPEN_MAX
 from nodes.trace.events import Called, Invoked
-from nodes.units import ROOT_GROUP, home_group
+from nodes.units import ROOT_GROUP, home_group, is_directory
 from nodes.wire.messages import (
     Answer,
     AskView,
@@ -66,6 +66,7 @@ class Course:
         self.server = ""
         self.tries = 0
         self.check = False
+        self.resolved_ns = 0
         self.told = False
 
 
@@ -249,6 +250,8 @@ class SmartClient:
             course.tries += 1
             peer, reply = await self._ask(course)
             routes = self._groups[course.group]
+            if not routes.knows(peer):
+                routes, reply = self._from_elsewhere(peer, reply, routes)
             if isinstance(reply, Answer) and routes.accept(peer, reply.epoch):
                 self._seen_ns = max(self._seen_ns, reply.at_ns)
                 course.server = peer
@@ -275,6 +278,13 @@ class SmartClient:
             if reply is not None:
                 await self._world.clock.sleep(pause_ns(course.tries, self._world.rng))
 
+    def _from_elsewhere(self, peer: str, reply: Reply, asked: Routes) -> tuple[Routes, Reply]:
+        """A group that was asked before may still answer, and then it has carried the call out; all else comes too late."""
+        for routes in self._groups.values():
+            if routes.knows(peer) and isinstance(reply, Answer):
+                return routes, reply
+        return asked, None
+
     def _tell_long(self, course: Course, now: int) -> None:
         if not course.told and now - course.began_ns > LONG_NS:
             course.told = True
@@ -283,6 +293,7 @@ class SmartClient:
     async def _set_out(self, course: Course) -> Answer | None:
         """Begins the way anew from the dentry cache; an answer when the new name of a rename cannot be resolved."""
         operation = course.operation
+        course.resolved_ns = 0
         path = operation.old if isinstance(operation, Rename) else operation.path  # type: ignore[union-attr]
         course.starts = [self._dentries.start(path, self._upto(path, operation))]
         course.group = home_group(course.starts[0].inode)
@@ -327,6 +338,8 @@ class SmartClient:
             return False
         if referred.path:
             return False
+        course.resolved_ns = 0 if is_directory(start.inode) else referred.at_ns
+        self._seen_ns = max(self._seen_ns, referred.at_ns)
         course.starts = [start, *course.starts[1:]]
         course.group = home_group(start.inode)
         return course.group in self._groups
@@ -375,5 +388,6 @@ class SmartClient:
                 place,
                 course.tries,
                 at_ns,
+                course.resolved_ns,
             )
         )

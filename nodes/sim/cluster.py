@@ -226,8 +226,9 @@ class SimCluster:
         }
 
     def settled(self) -> bool:
-        """One active per group, and all who run are in step."""
-        return all(letter in "AS" for letter in self.view().values()) and "A" in self.view().values()
+        """One active per group, and everybody else in step."""
+        letters = list(self.view().values())
+        return all(letter in "AS" for letter in letters) and letters.count("A") == len(self.config.groups)
 
     # --- directed schedules ----------------------------------------------------------------------------------------
 

@@ -94,6 +94,24 @@ class Committed(Event, frozen=True, array_like=True, gc=False):
     """Members known to hold it durably."""
     configuration: int
     operations: list[tuple[str, int]]
+    """("", 0) for a record that ends no client's call."""
+    stamps: list[int] = []
+    """In a cluster of several groups, the `at_ns` of each record."""
+
+
+class SharedStep(Event, frozen=True, array_like=True, gc=False):
+    """A committed log record of an operation on several groups (DCFS2 §4.3.1); `(coordinator, seq)` names it."""
+
+    group: str
+    coordinator: int
+    """Number of the group that coordinates it."""
+    seq: int
+    step: str
+    """begin, decide, end at the coordinator; vote, promise, outcome, finish at a participant."""
+    commit: bool
+    """What was decided; True for begin and promise too."""
+    peers: list[int]
+    """At begin: the groups that take part beside the coordinator."""
 
 
 class Applied(Event, frozen=True, array_like=True, gc=False):
@@ -213,7 +231,9 @@ class Called(Event, frozen=True, array_like=True, gc=False):
     """A write: its position in its group, from 1. A read: the position of the last record it saw of group sn."""
     tries: int
     stamp_ns: int = 0
-    """The group's clock when it was answered, which all groups keep in step."""
+    """The group's clock when it was carried out, which all groups keep in step."""
+    resolved_ns: int = 0
+    """When its path was found to end at a file whose home is another group; 0 when it was not."""
 
 
 class Invoked(Event, frozen=True, array_like=True, gc=False):

@@ -33,7 +33,7 @@ from nodes.units import OpId, home_group
 MOVED = "moved"
 """Why a vote was no: a directory has moved since the paths were resolved."""
 PATIENCE_NS = 2 * SECOND
-"""How long all votes may take; then the coordinator decides Abort."""
+"""How long all votes may take; then the coordinator decides Abort, and the call is planned anew."""
 BUSY_NS = 5 * MILLISECOND
 DRAIN_NS = 100 * MILLISECOND
 
@@ -113,8 +113,7 @@ class Coordinated:
             if last.yes or last.error != BUSY:
                 return last
             await clock.sleep(BUSY_NS + host.world.rng.randrange(BUSY_NS))
-        if not last.error:
-            last.error = str(FsError("EBUSY", f"group {group} does not answer: nothing was done"))
+        last.error = BUSY
         return last
 
     async def _ask(self, key: Any, group: int, message: Any, timeout_ns: int) -> Any:
@@ -148,14 +147,14 @@ class Coordinated:
 
         def logged() -> None:
             if commit:
-                host.answer(begun.op_id, result, "")
+                host.answer(begun.op_id, result, "", at)
             elif error in (BUSY, MOVED):
                 host.again(begun.op_id)
             else:
                 host.answer(begun.op_id, None, error)
             self._tell(seq)
 
-        host.record(
+        at = host.record(
             DecideRecord(begun.op_id, begun.lowest_open, host.now_ns(), result, seq, commit, numbers), logged
         )
         host.wake()
@@ -166,7 +165,7 @@ class Coordinated:
         decided = host.namespace.crossing.decided.get(seq)
         if decided is None:
             return
-        for group in self._ending.setdefault(seq, set(decided.peers)):
+        for group in sorted(self._ending.setdefault(seq, set(decided.peers))):
             decision = Decision(host.group, seq, decided.commit, decided.numbers, host.now_ns())
             if group == host.group:
                 self.on_decision(decision)
@@ -252,11 +251,8 @@ class Coordinated:
             found = await self._ask(("look", call), home_group(plan.to_parent), question, RESEND_NS)
             if found is not None and found.error != BUSY:
                 break
-        if found is None or found.error == BUSY:
-            host.answer(op_id, None, str(FsError("EBUSY")))
-            return
-        entries = plan.place.parent.entries
-        if found.error == MOVED or entries is None or entries.get(plan.place.name) != plan.place.number:
+        entries = plan.place.parent.entries or {}
+        if found is None or found.error or entries.get(plan.place.name) != plan.place.number:
             host.again(op_id)
             return
         try:

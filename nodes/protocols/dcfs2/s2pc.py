@@ -76,14 +76,14 @@ class S2pc:
 
         def logged() -> None:
             if commit:
-                host.answer(begun.op_id, result, "")
+                host.answer(begun.op_id, result, "", at)
             elif error == BUSY:
                 host.again(begun.op_id)
             else:
                 host.answer(begun.op_id, None, error)
             host.send_to(group, Ack(host.group, seq, host.now_ns()))
 
-        host.record(
+        at = host.record(
             DecideRecord(begun.op_id, begun.lowest_open, host.now_ns(), result, seq, commit, numbers), logged
         )
         host.wake()

@@ -181,7 +181,7 @@ class Active:
         assert upgrade.configuration is not None and upgrade.recovery is not None
         log, holes = replica.log, replica.config.cluster.holes
         writer = self.writer = JournalWriter(
-            replica.world, replica.group.name, self.epoch, log, replica.state, replica.pool,
+            replica.world, replica.group.name, replica.group.number, self.neighbours is not None, self.epoch, log, replica.state, replica.pool,
             upgrade.configuration, holes.silent_shrink,
         )  # fmt: skip
         writer.own_durable_sn = log.last.sn

@@ -17,7 +17,7 @@ from nodes.metadata.planning import ALONE, Look, Split, Way
 from nodes.protocols.mams.fencing import Lease
 from nodes.protocols.mams.replica import Replica
 from nodes.protocols.mams.writer import JournalWriter
-from nodes.slots import CrossGroup
+from nodes.slots import CrossGroup, Position
 from nodes.units import OpId
 from nodes.wire.messages import Answer, Checked, CheckOperation, Referred, Refused, Request
 
@@ -51,6 +51,7 @@ class Answering:
         """Calls that several groups are carrying out, by who asked last."""
         self._woken = False
         self._heard_ns = 0
+        self._last_ns = 0
         self._fenced = False
         self.cross_group: CrossGroup | None = None
         self._placement: Placement | None = None
@@ -72,9 +73,10 @@ class Answering:
     # --- time ------------------------------------------------------------------------------------------------------
 
     def now_ns(self) -> int:
-        """A hybrid logical clock: the wall's, but later than every record here and everything heard from other groups."""
-        newest = max(self._replica.state.namespace.newest_ns, self._heard_ns)
-        return max(self._replica.world.clock.wall_ns(), newest + 1)
+        """A hybrid logical clock: the wall's, but later than every record here, every answer and everything heard."""
+        newest = max(self._replica.state.namespace.newest_ns, self._heard_ns, self._last_ns)
+        self._last_ns = max(self._replica.world.clock.wall_ns(), newest + 1)
+        return self._last_ns
 
     def heard(self, at_ns: int) -> None:
         if self._heard_ns < at_ns < self._replica.world.clock.wall_ns() + AHEAD_NS:
@@ -204,11 +206,14 @@ class Answering:
         moves = self._replica.state.namespace.tree.moves
         self.cross_group.begin(op_id, request.lowest_open, plan, moves)
 
-    def settle(self, op_id: OpId, result: Result | None, error: str) -> None:
+    def settle(self, op_id: OpId, result: Result | None, error: str, at: Position | None) -> None:
         """What the groups decided is committed: the client is told, if it asked this server."""
         shared = self._shared.pop(op_id, None)
         if shared is not None:
-            self._tell(shared[0], self._answer(op_id.number, result, error))
+            answer = self._answer(op_id.number, result, error)
+            if at is not None:
+                answer.sn, answer.place, answer.at_ns = at
+            self._tell(shared[0], answer)
 
     def again(self, op_id: OpId) -> None:
         shared = self._shared.pop(op_id, None)

@@ -12,6 +12,7 @@ from nodes.protocols.mams.neighbours import Neighbours
 from nodes.protocols.mams.replica import Replica
 from nodes.protocols.mams.writer import JournalWriter
 from nodes.scope import Scope
+from nodes.slots import Position
 from nodes.units import OpId
 from nodes.wire.messages import Message
 
@@ -48,9 +49,10 @@ class Host:
     def heard(self, at_ns: int) -> None:
         self._answering.heard(at_ns)
 
-    def record(self, record: Record, then: Callable[[], None]) -> None:
-        self._writer.apply(record)
+    def record(self, record: Record, then: Callable[[], None]) -> Position:
+        sn, place = self._writer.apply(record)
         self._writer.after_commit(then)
+        return Position(sn, place, record.at_ns)
 
     def after_commit(self, step: Callable[[], None]) -> None:
         self._writer.after_commit(step)
@@ -58,8 +60,8 @@ class Host:
     def send_to(self, group: int, message: Message) -> None:
         self._neighbours.send(group, message)
 
-    def answer(self, op_id: OpId, result: Result | None, error: str) -> None:
-        self._answering.settle(op_id, result, error)
+    def answer(self, op_id: OpId, result: Result | None, error: str, at: Position | None = None) -> None:
+        self._answering.settle(op_id, result, error, at)
 
     def again(self, op_id: OpId) -> None:
         self._answering.again(op_id)

@@ -99,7 +99,7 @@ class Mams:
             m.Register: self._to_active(Active.on_register),
             m.Renewed: self._to_active(Active.on_renewed),
             Request: self._on_request,
-            CheckOperation: self._to_active(Active.on_check),
+            CheckOperation: self._on_check,
             AskView: self._on_ask_view,
         }
 
@@ -128,8 +128,17 @@ class Mams:
         if self._active is not None:
             self._active.on_request(peer, message)
         else:
-            active = self._known_active if self._known_active != self._world.name else ""
-            self._world.network.send(peer, Refused(message.number, self._known_epoch, "not active", active))
+            self._refuse(peer, message.number)
+
+    def _on_check(self, peer: str, message: CheckOperation) -> None:
+        if self._active is not None:
+            self._active.on_check(peer, message)
+        else:
+            self._refuse(peer, message.number)
+
+    def _refuse(self, peer: str, number: int) -> None:
+        active = self._known_active if self._known_active != self._world.name else ""
+        self._world.network.send(peer, Refused(number, self._known_epoch, "not active", active))
 
     def _on_ask_view(self, peer: str, message: AskView) -> None:
         self._world.network.send(peer, ViewCopy(self._known_epoch, self._known_active, dict(self._addresses)))

@@ -14,6 +14,7 @@ from nodes.metadata.records import call_of
 from nodes.protocols.mams.log import ReplicaLog, encode_group
 from nodes.protocols.mams.messages import Commit, Mismatch, Prepare, Prepared
 from nodes.protocols.mams.pool_node import PoolNode, up_to
+from nodes.protocols.mams.shared import shared_step
 from nodes.protocols.mams.state import ReplicatedState
 from nodes.protocols.mams.view import Configuration
 from nodes.trace.events import Committed
@@ -46,6 +47,8 @@ class JournalWriter:
         self,
         world: World,
         group: str,
+        number: int,
+        tells_stamps: bool,
         epoch: int,
         log: ReplicaLog,
         state: ReplicatedState,
@@ -55,6 +58,9 @@ class JournalWriter:
     ):
         self._world = world
         self._group = group
+        self._number = number
+        self._tells_stamps = tells_stamps
+        """In a cluster of several groups: what was committed when, and for whom else."""
         self.epoch = epoch
         self._log = log
         self._state = state
@@ -289,13 +295,27 @@ class JournalWriter:
         """A group of this tenure, or one that the elected adopted and has now recommitted."""
         mark = self._log.mark_at(group.sn)
         assert mark is not None
-        operations = [call_of(record) for record in group.records]
+        records = group.records
+        operations = [call_of(record) for record in records]
         configuration = self.configurations[-1].number
+        stamps = [record.at_ns for record in records] if self._tells_stamps else []
         self._world.trace.emit(
             Committed(
-                self._group, group.sn, self.epoch, mark.crc, self.holders(group.sn), configuration, operations
+                self._group,
+                group.sn,
+                self.epoch,
+                mark.crc,
+                self.holders(group.sn),
+                configuration,
+                operations,
+                stamps,
             )
         )
+        if self._tells_stamps:
+            for record in records:
+                shared = shared_step(self._group, self._number, record)
+                if shared is not None:
+                    self._world.trace.emit(shared)
 
     def recount(self) -> None:
         """After the configuration changed."""
