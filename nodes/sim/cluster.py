@@ -180,6 +180,12 @@ class SimCluster:
             world.coordination.stopped()
         machine.die()
 
+    def ask(self, name: str, question: dict[str, Any]) -> Any:
+        """A question to a server over the way that no fault touches, as on processes: `do` says which."""
+        world = self.servers[name].world
+        assert world is not None
+        return world.answers[question["do"]](question)
+
     # --- events ----------------------------------------------------------------------------------------------------
 
     def on_event(self, callback: Callable[[Stamped], None]) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import MILLISECOND, ServerConfig, group_of
+from nodes.metadata.pages import page_of
 from nodes.protocols.mams import messages as m
 from nodes.protocols.mams.active import Active
 from nodes.protocols.mams.election import Election
@@ -71,6 +72,7 @@ class Mams:
         answer = getattr(world, "answer", None)
         if answer is not None:
             answer("group", self._tell_group)
+            answer("tree", lambda question: page_of(self._replica.state.namespace, question))
 
     def _tell_group(self, question: dict[str, Any]) -> dict[str, Any]:
         """A journal group as it lies on this server's disk, for whoever looks into its journal."""
