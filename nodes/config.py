@@ -88,7 +88,8 @@ class WorkloadConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rate_per_s: Annotated[float, msgspec.Meta(ge=0)] = 50.0
     """Total; 0 means as fast as answers come."""
     mix: dict[str, float] = msgspec.field(default_factory=lambda: {"create": 9, "mkdir": 1})
-    """Weights by operation: create mkdir stat list rename delete set_permission."""
+    """Weights by operation: create mkdir stat list rename delete set_permission; move gives a file another directory,
+    rmdir and move_directory do it to directories."""
     directories: Annotated[int, msgspec.Meta(ge=1)] = 16
     remembered: Annotated[int, msgspec.Meta(ge=1, le=10_000_000)] = 1024
     """Files whose names are kept to be read, renamed and deleted."""

@@ -124,7 +124,7 @@ class ByStamp(Check):
             self._model.run(operation, stamp_ns)
             return
         real_time = self._real_time.setdefault(self._groups.get(event.server, event.server), RealTime())
-        if stamp_ns <= real_time.answered_by(event.invoked_ns):
+        if stamp_ns < real_time.answered_by(event.invoked_ns):
             self.fail(
                 f"call {event.number} of {event.client}, {shown(event.operation)}, was answered by {event.server} as of "
                 f"{stamp_ns}, though a later state had been answered before it was invoked",

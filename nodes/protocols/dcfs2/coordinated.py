@@ -58,6 +58,7 @@ class Coordinated:
     # --- coordinator -----------------------------------------------------------------------------------------------
 
     def begin(self, op_id: OpId, lowest_open: int, split: Split, moves: int) -> None:
+        """With more than two groups our own is asked in its turn too; with two its part is promised by the first record."""
         host = self._host
         seq = host.namespace.crossing.next_seq
         parts = dict(split.parts)
@@ -65,7 +66,8 @@ class Coordinated:
             for group in host.groups:
                 parts[group] = [CountMove(), *parts.get(group, ())]
         parts = dict(sorted(parts.items()))
-        record = BeginRecord(op_id, lowest_open, host.now_ns(), Done(), seq, [], parts, True)
+        own = [] if split.coordinated else parts.pop(host.group)
+        record = BeginRecord(op_id, lowest_open, host.now_ns(), Done(), seq, own, parts, True)
         if self._early:
             self._send_parts(seq, parts)
         host.record(record, lambda: self._spawn(seq, moves))

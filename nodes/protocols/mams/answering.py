@@ -236,7 +236,7 @@ class Answering:
     def _answer(self, number: int, result: object, error: str) -> Answer:
         writer = self.writer
         assert writer is not None
-        at_ns = self.now_ns()
+        at_ns = writer.parked_at_ns if writer.parked else self.now_ns()
         return Answer(number, self.epoch, writer.open_sn, writer.open_place, result, error, at_ns)  # type: ignore[arg-type]
 
     def _when_safe(self, peer: str, answer: Answer) -> None:
