@@ -63,10 +63,7 @@ class Lab:
     @classmethod
     async def open(cls, settings: Settings) -> Lab:
         """Raises CannotStart in one line; nothing is left held then."""
-        home = Home.open(
-            settings.data, settings.standbys, settings.protocol, settings.zookeeper, settings.token_file,
-            settings.inventory.servers if settings.inventory else None,
-        )  # fmt: skip
+        home = Home.open(settings.data, settings.shape, settings.zookeeper, settings.token_file)
         try:
             store = await Store.open(home.path / "events.db")
         except LabError:

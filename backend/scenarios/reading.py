@@ -19,7 +19,9 @@ from nodes.config import Holes
 from nodes.invariants.registry import NAMES_OF_SEVERAL
 
 OCTETS_MAX = 1 << 20
-OPERATIONS = ("create", "mkdir", "stat", "list", "rename", "delete", "set_permission")
+OPERATIONS = (
+    "create", "mkdir", "stat", "list", "rename", "move", "delete", "rmdir", "move_directory", "set_permission",
+)  # fmt: skip
 INVARIANTS = NAMES_OF_SEVERAL
 WHERE = re.compile(r" - at `\$(?P<path>[^`]*)`$")
 PART = re.compile(r"\.([A-Za-z_]+)|\[(\d+|\.\.\.)\]")

@@ -302,7 +302,7 @@ class MessageDropped(Event, frozen=True, array_like=True, gc=False):
 AnyEvent = (
     Started | Stopped | RoleChanged | StepTaken | Serving | StoppedServing | Durable | Cut | Committed | Applied
     | JournalOpened | JournalCorrupt | Renewing | LeaseLost | LeaseConfirmed | Warned | Placed | LockHeld | EpochRaised | Configured
-    | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | ProcessEnded | CheckFailed
+    | SharedStep | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | ProcessEnded | CheckFailed
     | MessageSent | MessageReceived | MessageDropped
 )  # fmt: skip
 
