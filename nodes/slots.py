@@ -43,6 +43,9 @@ class GroupHost(Protocol):
     def heard(self, at_ns: int) -> None:
         """Another group is as late as this."""
 
+    async def can_commit(self) -> None:
+        """Returns when enough replicas are there; before that nothing may be recorded, and the namespace shows what is committed."""
+
     def record(self, record: Record, then: Callable[[], None]) -> Position:
         """Applies a record and gives it to the journal; `then` runs when it is committed, never when the tenure ends before."""
 

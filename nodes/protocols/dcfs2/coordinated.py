@@ -96,6 +96,7 @@ class Coordinated:
             if not vote.yes:
                 error = vote.error
                 break
+        await host.can_commit()
         self._decide(seq, begun, numbers, error)
 
     async def _vote_of(
@@ -106,6 +107,7 @@ class Coordinated:
         clock = host.world.clock
         last = Vote(host.group, seq, group, False, [], "", 0)
         while (left_ns := deadline_ns - clock.monotonic_ns()) > 0:
+            await host.can_commit()
             head = (host.group, seq, host.epoch, host.namespace.crossing.finished_below)
             request = VoteReq(*head, moves, changes, host.now_ns())
             reply: Vote | None = await self._ask((seq, group), group, request, min(left_ns, RESEND_NS))
@@ -253,6 +255,7 @@ class Coordinated:
             found = await self._ask(("look", call), home_group(plan.to_parent), question, RESEND_NS)
             if found is not None and found.error != BUSY:
                 break
+        await host.can_commit()
         entries = plan.place.parent.entries or {}
         if found is None or found.error or entries.get(plan.place.name) != plan.place.number:
             host.again(op_id)

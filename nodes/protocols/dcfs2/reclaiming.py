@@ -21,6 +21,7 @@ async def reclaim(host: GroupHost, cross_group: CrossGroup) -> None:
     """For as long as the tenure lasts: a few dentries of the oldest orphan, then a pause."""
     while True:
         await host.world.clock.sleep(PAUSE_NS)
+        await host.can_commit()
         tree = host.namespace.tree
         for number in list(tree.orphans)[:1]:
             if not tree.inodes[number].entries:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from nodes.config import MILLISECOND
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Result
 from nodes.metadata.records import Record
@@ -15,6 +16,8 @@ from nodes.scope import Scope
 from nodes.slots import Position
 from nodes.units import OpId
 from nodes.wire.messages import Message
+
+PARKED_NS = 20 * MILLISECOND
 
 
 class Host:
@@ -48,6 +51,10 @@ class Host:
 
     def heard(self, at_ns: int) -> None:
         self._answering.heard(at_ns)
+
+    async def can_commit(self) -> None:
+        while self._writer.parked:
+            await self.world.clock.sleep(PARKED_NS)
 
     def record(self, record: Record, then: Callable[[], None]) -> Position:
         sn, place = self._writer.apply(record)
