@@ -5,12 +5,23 @@ from __future__ import annotations
 from nodes.config import ServerConfig
 from nodes.protocols.mams import mechanism as mams
 from nodes.protocols.mams import messages as mams_messages
+from nodes.protocols.vssp import mechanism as vssp
+from nodes.protocols.vssp import messages as vssp_messages
+from nodes.slots import MakeImageStore
 from nodes.wire.messages import CLIENT_MESSAGES, Message
 from nodes.world import World
 
-MESSAGES: tuple[type[Message], ...] = CLIENT_MESSAGES + mams_messages.MESSAGES
+MESSAGES: tuple[type[Message], ...] = CLIENT_MESSAGES + mams_messages.MESSAGES + vssp_messages.MESSAGES
 
-REPLICATION = {"mams": mams.start}
+IMAGE_STORES: dict[str, MakeImageStore] = {"vssp": vssp.vssp, "hdfs_pipeline": vssp.hdfs_pipeline}
+"""Slot `image_store`: where an image lies, how it is moved and repaired."""
+
+
+def start_mams(world: World, config: ServerConfig) -> None:
+    mams.start(world, config, IMAGE_STORES[config.cluster.image_store])
+
+
+REPLICATION = {"mams": start_mams}
 """Slot `replication`: how one replica group agrees on the next record."""
 
 

@@ -8,7 +8,8 @@ from nodes.config import MILLISECOND
 from nodes.protocols.mams.answering import Answering
 from nodes.protocols.mams.configuration import ConfigurationKeeper
 from nodes.protocols.mams.fencing import Lease
-from nodes.protocols.mams.messages import Mismatch, Prepared, Promise, Register, Renewed
+from nodes.protocols.mams.imaging import Imaging
+from nodes.protocols.mams.messages import ImageTaken, Mismatch, Prepared, Promise, Register, Renewed
 from nodes.protocols.mams.renewing import RenewingSessions
 from nodes.protocols.mams.replica import Replica
 from nodes.protocols.mams.upgrade import Upgrade
@@ -35,6 +36,7 @@ class Active:
         self.writer: JournalWriter | None = None
         self.keeper: ConfigurationKeeper | None = None
         self.renewing: RenewingSessions | None = None
+        self.imaging: Imaging | None = None
         self.answering = Answering(replica, self.lease, self._lease_lost, self._lease_back)
         self.serving = False
         self._asked_back: list[str] = []
@@ -78,6 +80,10 @@ class Active:
     def on_renewed(self, peer: str, message: Renewed) -> None:
         if self.renewing is not None:
             self.renewing.on_renewed(peer, message)
+
+    def on_image_taken(self, peer: str, message: ImageTaken) -> None:
+        if self.imaging is not None:
+            self.imaging.on_image_taken(peer, message)
 
     def stand_down(self, reason: str) -> None:
         """Ends the tenure at once: nothing is answered from here on (CFS §4.2.2, Fig. 5a)."""
@@ -173,7 +179,10 @@ class Active:
         writer.own_durable_sn = log.last.sn
         replica.pool.on_own_durable = writer.on_own_durable
         self.keeper = ConfigurationKeeper(replica, writer, self.epoch, log.last.sn)
-        self.renewing = RenewingSessions(replica, writer, self.keeper, self.answering, self.epoch)
+        self.imaging = Imaging(replica, writer, self.keeper, self.epoch)
+        self.renewing = RenewingSessions(
+            replica, writer, self.keeper, self.answering, self.imaging, self.epoch
+        )
         writer.on_lost = self.renewing.on_lost
         writer.on_far = self.renewing.on_far
         replica.state.apply_ahead()
@@ -182,6 +191,7 @@ class Active:
         for peer, promise in upgrade.recovery.promises.items():
             self._admit(peer, promise)
         self._tenure.spawn(self._ticks(), "ticks")
+        self._tenure.spawn(self.imaging.run(), "images")
 
     async def _flush(self) -> None:
         """Step 4; ends when the empty group of this epoch, and so everything before it, is committed."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.config import MILLISECOND
-from nodes.protocols.mams.images import fetch_image
 from nodes.protocols.mams.messages import FetchGroups, Groups, Prepare, Renew, Renewed
 from nodes.protocols.mams.replica import Replica
 from nodes.trace.events import Renewing
@@ -26,32 +25,35 @@ async def read_from_pool(replica: Replica, active: str, renew: Renew) -> None:
     )
     if renew.image:
         tell("image")
-        if not await _read_image(replica, renew.source):
+        if not await _read_image(replica, renew.sources, lambda: tell("image")):
             tell("failed")
             return
     tell("done" if await _read_journal(replica, renew, tell) else "failed")
 
 
-async def _read_image(replica: Replica, source: str) -> bool:
-    octets = await fetch_image(replica.calls, source)
-    if octets is None:
+async def _read_image(replica: Replica, sources: list[str], progress: Callable[[], None]) -> bool:
+    read = await replica.images.read(sources, progress)
+    if read is None:
         return False
-    namespace, mark = await replica.images.install(octets)
+    namespace, mark = read
+    if mark.sn <= replica.log.last.sn and replica.log.holds(mark):
+        return True
     await replica.log.restart_at(mark)
     replica.state.restart(namespace, mark.sn)
     return True
 
 
 async def _read_journal(replica: Replica, renew: Renew, tell: Callable[[str], None]) -> bool:
-    """Groups up to the goal, all of them committed; False when the source gives no more."""
+    """Groups up to the goal, all of them committed; False when no source gives more."""
     failures = 0
     while replica.log.last.sn < renew.goal_sn:
         previous = replica.log.last
         question = FetchGroups(0, 0, previous.sn + 1, renew.goal_sn)
-        reply = await replica.calls.ask(renew.source, question, FETCH_NS)
+        source = renew.sources[failures % len(renew.sources)]
+        reply = await replica.calls.ask(source, question, FETCH_NS)
         if not isinstance(reply, Groups) or not reply.groups:
             failures += 1
-            if failures == TRIES:
+            if failures == TRIES * len(renew.sources):
                 return False
             continue
         await replica.pool.adopt(
