@@ -35,6 +35,7 @@ class Imaging:
         """Who is taking an image now."""
         self._ordered_at_ns = 0
         self._orders = 0
+        self._order_sent = TakeImage(epoch, 0, [])
         self._failures = 0
         self._taken_sn = max(replica.images.stored(), default=0)
         self._prunes = False
@@ -47,7 +48,7 @@ class Imaging:
     # --- steps ----------------------------------------------------------------------------------------------------
 
     def on_image_taken(self, peer: str, message: ImageTaken) -> None:
-        if peer != self._ordered or message.epoch != self._epoch:
+        if peer != self._ordered or (message.epoch, message.order) != (self._epoch, self._orders):
             return
         self._ordered = ""
         self._failures = 0 if message.holders else self._failures + 1
@@ -65,8 +66,12 @@ class Imaging:
         self._orders += 1
         self._ordered_at_ns = self._replica.world.clock.monotonic_ns()
         others = [node for node in [*standbys, self._replica.name] if node != self._ordered]
-        self._replica.world.network.send(self._ordered, TakeImage(self._epoch, [self._ordered, *others]))
+        self._order_sent = TakeImage(self._epoch, self._orders, [self._ordered, *others])
+        self._remind()
         self._step("order", f"{self._ordered} takes an image for {', '.join(others)}")
+
+    def _remind(self) -> None:
+        self._replica.world.network.send(self._ordered, self._order_sent)
 
     def useful(self, common_sn: int) -> bool:
         """Whether an image brings a junior on that has everything up to `common_sn`."""
@@ -103,6 +108,7 @@ class Imaging:
         while True:
             await self._replica.world.clock.sleep(pause_ns)
             if self._busy():
+                self._remind()
                 continue
             if every and self._replica.state.commit_sn - self._taken_sn >= every:
                 self._order()
@@ -150,7 +156,7 @@ async def take_image(replica: Replica, active: str, order: TakeImage, scope: Sco
 
     state.freeze()
     holders = await replica.images.write(state.namespace, mark, order.replicas, dumped)
-    replica.world.network.send(active, ImageTaken(order.epoch, mark.sn, holders))
+    replica.world.network.send(active, ImageTaken(order.epoch, order.order, mark.sn, holders))
 
 
 async def _catch_up(replica: Replica) -> None:

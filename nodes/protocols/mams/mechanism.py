@@ -127,14 +127,16 @@ class Mams:
         self._world.network.send(peer, ViewCopy(self._known_epoch, self._known_active, {}))
 
     def _on_take_image(self, peer: str, message: m.TakeImage) -> None:
-        """A standby with nothing else to do takes an image; another says that it took none."""
-        busy = any(scope is not None and scope.busy for scope in (self._reading, self._imaging))
-        stale = message.epoch != self._replica.pool.promised
+        """A standby with nothing else to do takes an image; another says that it takes none. An order in hand is not heard again."""
+        imaging, stale = self._imaging, message.epoch != self._replica.pool.promised
+        if imaging is not None and imaging.busy and imaging.name == image_scope(message):
+            return
+        busy = any(scope is not None and scope.busy for scope in (self._reading, imaging))
         if stale or busy or self._active is not None or self._session is None:
-            self._world.network.send(peer, m.ImageTaken(message.epoch, 0, []))
+            self._world.network.send(peer, m.ImageTaken(message.epoch, message.order, 0, []))
             return
         self._stop_imaging()
-        self._imaging = self._session.child("image")
+        self._imaging = self._session.child(image_scope(message))
         self._imaging.spawn(take_image(self._replica, peer, message, self._imaging), "image")
 
     def _stop_imaging(self) -> None:
@@ -352,6 +354,10 @@ class Mams:
             elif active.serving and place[0].state != ACTIVE:
                 active.stand_down(f"the view says {place[0].state}")
             await self._look.wait()
+
+
+def image_scope(order: m.TakeImage) -> str:
+    return f"image {order.order} of epoch {order.epoch}"
 
 
 def start(world: World, config: ServerConfig, make_images: MakeImageStore) -> None:

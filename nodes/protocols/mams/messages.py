@@ -103,6 +103,8 @@ class TakeImage(Message, array_like=True, tag=True, gc=False):
     """The active asks a standby to write an image of its namespace to these pool nodes (CFS §4.1.1)."""
 
     epoch: int
+    order: int
+    """Counts the images of the epoch; sent again until it is answered."""
     replicas: list[str]
 
 
@@ -110,6 +112,7 @@ class ImageTaken(Message, array_like=True, tag=True, gc=False):
     """Who has the image whole; nobody when the standby could not take one."""
 
     epoch: int
+    order: int
     sn: int
     holders: list[str]
 

@@ -20,27 +20,27 @@ async def read_from_pool(replica: Replica, active: str, renew: Renew) -> None:
         replica.world.trace.emit(Renewing(phase, replica.log.last.sn, renew.goal_sn))
         replica.world.network.send(active, Renewed(renew.epoch, phase, replica.log.last))
 
-    await replica.pool.cut(
-        max(renew.keep_sn, replica.log.base.sn), "the active's journal does not have what follows"
-    )
+    keep_sn = renew.keep_sn
     if renew.image:
         tell("image")
-        if not await _read_image(replica, renew.sources, lambda: tell("image")):
-            tell("failed")
-            return
+        keep_sn = await _read_image(replica, renew.sources, lambda: tell("image"))
+    if keep_sn < replica.log.base.sn:
+        tell("failed")
+        return
+    await replica.pool.cut(keep_sn, "the active's journal does not have what follows")
     tell("done" if await _read_journal(replica, renew, tell) else "failed")
 
 
-async def _read_image(replica: Replica, sources: list[str], progress: Callable[[], None]) -> bool:
+async def _read_image(replica: Replica, sources: list[str], progress: Callable[[], None]) -> int:
+    """The sn up to which the journal is known to be good then; -1 when there was no image to be had."""
     read = await replica.images.read(sources, progress)
     if read is None:
-        return False
+        return -1
     namespace, mark = read
-    if mark.sn <= replica.log.last.sn and replica.log.holds(mark):
-        return True
-    await replica.log.restart_at(mark)
-    replica.state.restart(namespace, mark.sn)
-    return True
+    if not replica.log.holds(mark):
+        await replica.log.restart_at(mark)
+        replica.state.restart(namespace, mark.sn)
+    return mark.sn
 
 
 async def _read_journal(replica: Replica, renew: Renew, tell: Callable[[str], None]) -> bool:
