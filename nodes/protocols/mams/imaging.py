@@ -19,6 +19,8 @@ PATIENCE_NS = 600 * SECOND
 """For an image to be written; a standby that is lost is given up at once."""
 GROUPS_AT_ONCE = 8
 """Groups that a standby applies in one turn after its namespace stood still."""
+LINGER_NS = 5 * SECOND
+"""What a renewing session was reading is kept for so long after its end."""
 TRIES = 3
 """After so many images in a row that nobody could take, juniors do without."""
 
@@ -40,10 +42,25 @@ class Imaging:
         self._taken_sn = max(replica.images.stored(), default=0)
         self._prunes = False
         """An image has come since the journals were last pruned."""
-        self.sessions = 0
-        """Renewing sessions that run now."""
+        self._sessions = 0
+        self._session_ended_ns = -LINGER_NS
         self.juniors: dict[str, list[Mark]] = {}
         """Those that are not in step, with the ends of their journals."""
+
+    # --- renewing sessions ----------------------------------------------------------------------------------------
+
+    def begin_session(self) -> None:
+        self._sessions += 1
+
+    def end_session(self) -> None:
+        self._sessions -= 1
+        self._session_ended_ns = self._replica.world.clock.monotonic_ns()
+
+    @property
+    def _in_use(self) -> bool:
+        """Somebody reads what would be pruned, or may come back to it."""
+        since_ns = self._replica.world.clock.monotonic_ns() - self._session_ended_ns
+        return self._sessions > 0 or since_ns < LINGER_NS
 
     # --- steps ----------------------------------------------------------------------------------------------------
 
@@ -112,7 +129,7 @@ class Imaging:
                 continue
             if every and self._replica.state.commit_sn - self._taken_sn >= every:
                 self._order()
-            elif self._prunes and not self.sessions:
+            elif self._prunes and not self._in_use:
                 self._prunes = False
                 self._prune(await self._survey())
 

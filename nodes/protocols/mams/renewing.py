@@ -95,11 +95,11 @@ class RenewingSessions:
         if self._wants_image(common) and self._imaging.coming(common):
             return
         del self.juniors[junior]
-        self._imaging.sessions += 1
+        self._imaging.begin_session()
         try:
             await self._renew(junior, common)
         finally:
-            self._imaging.sessions -= 1
+            self._imaging.end_session()
 
     async def _renew(self, junior: str, common: int) -> None:
         gap = self._replica.log.last.sn - common

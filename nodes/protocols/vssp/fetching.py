@@ -23,10 +23,13 @@ async def fetch_piece(calls: Calls, sources: list[str], file: str, offset: int, 
     for _ in range(len(sources) * TRIES):
         source = sources[0]
         reply = await calls.ask(source, m.FetchFile(0, file, offset, length), ANSWER_NS)
-        if isinstance(reply, m.FilePiece) and 0 < len(reply.octets) <= length:
-            bad = bad_chunk(reply.octets, reply.sums)
-            if bad is None:
-                return reply.octets
+        if (
+            isinstance(reply, m.FilePiece)
+            and (reply.file, reply.offset) == (file, offset)
+            and 0 < len(reply.octets) <= length
+            and bad_chunk(reply.octets, reply.sums) is None
+        ):
+            return reply.octets
         sources.append(sources.pop(0))
     raise NotFetched(f"none of {', '.join(sources) or 'nobody'} gives {file} at offset {offset}")
 
@@ -37,7 +40,11 @@ async def fetch_sums(calls: Calls, source: str, file: str, size: int) -> list[in
     while len(found) * PACKET_OCTETS < size:
         for _ in range(TRIES):
             reply = await calls.ask(source, m.AskSums(0, file, len(found)), ANSWER_NS)
-            if isinstance(reply, m.SumsTold) and reply.sums:
+            if (
+                isinstance(reply, m.SumsTold)
+                and (reply.file, reply.packet) == (file, len(found))
+                and reply.sums
+            ):
                 found += reply.sums
                 break
         else:

@@ -74,6 +74,7 @@ class Pool:
 
     def _tidy(self) -> None:
         """The newest images stay, and those that a pin needs."""
+        self._receiving.forget_below(max(self._shelf.images(), default=""))
         self._shelf.tidy(self.pinned, self._busy())
 
     def _on_acked(self, peer: str, message: m.PacketAcked) -> None:
@@ -105,7 +106,9 @@ class Pool:
         self, namespace: Namespace, mark: Mark, replicas: list[str], dumped: Callable[[], None]
     ) -> list[str]:
         self._tidy()
-        return await self._sending.write(namespace, mark, replicas, dumped)
+        holders = await self._sending.write(namespace, mark, replicas, dumped)
+        self._tidy()
+        return holders
 
     async def read(self, sources: list[str], progress: Callable[[], None]) -> tuple[Namespace, Mark] | None:
         return await self._reading.read(sources, progress)

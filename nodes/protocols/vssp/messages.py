@@ -84,6 +84,8 @@ class FetchFile(Question, array_like=True, tag=True, gc=False):
 class FilePiece(Reply, array_like=True, tag=True, gc=False):
     """`total` is the size of the file, -1 when the sender does not have it."""
 
+    file: str
+    offset: int
     total: int
     sums: bytes
     octets: bytes
@@ -97,7 +99,8 @@ class AskSums(Question, array_like=True, tag=True, gc=False):
 
 
 class SumsTold(Reply, array_like=True, tag=True, gc=False):
-    total: int
+    file: str
+    packet: int
     sums: list[int]
 
 

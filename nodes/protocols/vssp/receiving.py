@@ -119,7 +119,7 @@ class Receiving:
         known = self.incoming.get(message.image)
         if known is None:
             if len(self.incoming) >= OPEN_MOST:
-                self._forget_oldest()
+                self._forget(min(self.incoming))
             self._shelf.remove_image(message.image)
             self.incoming[message.image] = Incoming(message)
         elif message.round > known.opened.round:
@@ -151,8 +151,13 @@ class Receiving:
             return "it was opened with another number of partitions"
         return ""
 
-    def _forget_oldest(self) -> None:
-        gone = self.incoming.pop(min(self.incoming))
+    def forget_below(self, image: str) -> None:
+        """Older images on their way are of no use any more."""
+        for older in [each for each in self.incoming if each < image]:
+            self._forget(older)
+
+    def _forget(self, image: str) -> None:
+        gone = self.incoming.pop(image)
         for arriving in gone.arriving.values():
             if not gone.shelved:
                 arriving.file.close()

@@ -37,7 +37,9 @@ class Serving:
         octets = b""
         if size >= 0 and 0 <= message.offset < size:
             octets = self._shelf.piece(message.file, message.offset, length)
-        self._world.network.send(peer, m.FilePiece(message.call, size, sums(octets), octets))
+        self._world.network.send(
+            peer, m.FilePiece(message.call, message.file, message.offset, size, sums(octets), octets)
+        )
 
     def on_ask_sums(self, peer: str, message: m.AskSums) -> None:
         size = self._offered(message.file)
@@ -46,7 +48,7 @@ class Serving:
         if 0 <= first < size:
             octets = self._shelf.piece(message.file, first, SUMS_MOST * PACKET_OCTETS)
             told = packet_sums(octets)
-        self._world.network.send(peer, m.SumsTold(message.call, size, told))
+        self._world.network.send(peer, m.SumsTold(message.call, message.file, message.packet, told))
 
     def _offered(self, file: str) -> int:
         """The size of a file that may be handed out, or -1: only whole images are, and of them only their own files."""
