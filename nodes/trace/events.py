@@ -139,7 +139,10 @@ class ImageWritten(Event, frozen=True, array_like=True, gc=False):
     partitions: int
     octets: int
     holders: list[str]
+    replicated_ms: int
+    """Until every packet was on enough replicas."""
     took_ms: int
+    """Until the image counted on all holders."""
 
 
 class ImageShelved(Event, frozen=True, array_like=True, gc=False):

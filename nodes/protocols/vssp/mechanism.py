@@ -41,6 +41,7 @@ class Pool:
         self._shelf = shelf = Shelf(world.disk)
         self._calls = calls = Calls(world)
         self.pinned: set[int] = set()
+        self._tidying = world.scope.child("tidy")
         self._sending = Sending(world, shelf, acknowledging, partitions)
         self._receiving = Receiving(world, shelf, self._tidy)
         self._serving = Serving(world, shelf, journal_first)
@@ -73,9 +74,10 @@ class Pool:
         return {self._reading.image, outgoing.image if outgoing else "", *incoming} - {""}
 
     def _tidy(self) -> None:
-        """The newest images stay, and those that a pin needs."""
+        """The newest images stay, and those that a pin needs; the others go while everything else goes on."""
         self._receiving.forget_below(max(self._shelf.images(), default=""))
-        self._shelf.tidy(self.pinned, self._busy())
+        if not self._tidying.busy:
+            self._tidying.spawn(self._shelf.tidy(self.pinned, self._busy()), "tidy")
 
     def _on_acked(self, peer: str, message: m.PacketAcked) -> None:
         if self._sending.writes(message.image):
@@ -105,7 +107,6 @@ class Pool:
     async def write(
         self, namespace: Namespace, mark: Mark, replicas: list[str], dumped: Callable[[], None]
     ) -> list[str]:
-        self._tidy()
         holders = await self._sending.write(namespace, mark, replicas, dumped)
         self._tidy()
         return holders

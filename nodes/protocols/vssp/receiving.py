@@ -30,6 +30,8 @@ from nodes.wake import Wake
 from nodes.wire.messages import Message
 from nodes.world import AppendFile, World
 
+AT_ONCE = 8
+"""Packets that are taken in one turn."""
 OPEN_MOST = 4
 """Images that may be coming at once."""
 CHAIN_MOST = 16
@@ -96,7 +98,9 @@ class Receiving:
             await self._wanted.wait()
             work, self._inbox = self._inbox, []
             closes: list[tuple[str, m.CloseImage]] = []
-            for peer, message in work:
+            for place, (peer, message) in enumerate(work, 1):
+                if not place % AT_ONCE:
+                    await self._world.clock.sleep(0)
                 if type(message) is m.OpenImage:
                     self._open(peer, message)
                 elif type(message) is m.ImagePacket:

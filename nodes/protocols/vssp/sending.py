@@ -133,13 +133,16 @@ class Sending:
             told = ImageShelved(image, mark.sn, len(manifest.partitions), manifest.octets)
             self._world.trace.emit(told)
             await self._replicate(outgoing)
+            replicated_ms = (self._world.clock.monotonic_ns() - began_ns) // MILLISECOND
             await self._close(outgoing, manifest)
             holders = [node for node in chain if node in outgoing.shelved]
         finally:
             self.outgoing = None
         took_ms = (self._world.clock.monotonic_ns() - began_ns) // MILLISECOND
         self._world.trace.emit(
-            ImageWritten(image, mark.sn, len(manifest.partitions), manifest.octets, holders, took_ms)
+            ImageWritten(
+                image, mark.sn, len(manifest.partitions), manifest.octets, holders, replicated_ms, took_ms
+            )
         )
         return holders
 

@@ -18,6 +18,7 @@ from nodes.protocols.vssp.packets import PACKET_OCTETS
 from nodes.protocols.vssp.retention import kept_images
 from nodes.world import Disk
 
+DISCARD_OCTETS = 4 << 20
 PARTIAL_KEPT = 2
 """Unfinished images that stay: somebody may go on with them."""
 
@@ -85,13 +86,24 @@ class Shelf:
         for file in self.files().get(image, []):
             self.remove(file)
 
-    def tidy(self, pinned: set[int], busy: set[str]) -> list[str]:
-        """Removes what nobody needs any more, but nothing of the `busy` images; returns what is gone."""
+    async def _discard(self, file: str) -> None:
+        """Removes a long file a piece at a time: the system takes milliseconds for every megabyte."""
+        out = self._disk.open_append(path_of(file))
+        try:
+            for size in range(out.size - DISCARD_OCTETS, 0, -DISCARD_OCTETS):
+                await out.truncate(size)
+        finally:
+            out.close()
+        self.remove(file)
+
+    async def tidy(self, pinned: set[int], busy: set[str]) -> None:
+        """Removes what nobody needs any more, but nothing of the `busy` images. Raises OSError."""
         everything, whole = list(self.files()), self.images()
         newest = max(whole, default="")
         partial = [image for image in everything if image not in whole and image > newest]
         stays = kept_images(whole, pinned) | set(partial[-PARTIAL_KEPT:]) | busy
         gone = [image for image in everything if image not in stays]
         for image in gone:
-            self.remove_image(image)
-        return gone
+            self.remove(manifest_file(image))
+            for file in self.files().get(image, []):
+                await self._discard(file)
