@@ -72,6 +72,12 @@ class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Size below which a group answers reads only; 0 means half of the first configuration, rounded up (safety rule 19)."""
     image_gap: int = 5_000
     """A junior behind by more groups than this is given the image first."""
+    image_every: Annotated[int, msgspec.Meta(ge=0)] = 20_000
+    """A standby writes an image to the pool after so many groups; 0 means only when a junior needs one."""
+    image_partitions: Annotated[int, msgspec.Meta(ge=1, le=64)] = 8
+    """Streams of an image that are written and read in parallel (VSSP §III.D)."""
+    image_store: str = "vssp"
+    """The mechanism that moves images: vssp, hdfs_pipeline."""
 
 
 class ServerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -10,7 +10,8 @@ from nodes.protocols.mams.answering import Answering
 from nodes.protocols.mams.configuration import ConfigurationKeeper
 from nodes.protocols.mams.fencing import Lease
 from nodes.protocols.mams.hosting import Host
-from nodes.protocols.mams.messages import Mismatch, Prepared, Promise, Register, Renewed
+from nodes.protocols.mams.imaging import Imaging
+from nodes.protocols.mams.messages import ImageTaken, Mismatch, Prepared, Promise, Register, Renewed
 from nodes.protocols.mams.neighbours import Neighbours
 from nodes.protocols.mams.renewing import RenewingSessions
 from nodes.protocols.mams.replica import Replica
@@ -38,6 +39,7 @@ class Active:
         self.writer: JournalWriter | None = None
         self.keeper: ConfigurationKeeper | None = None
         self.renewing: RenewingSessions | None = None
+        self.imaging: Imaging | None = None
         self.answering = Answering(replica, self.lease, self._lease_lost, self._lease_back)
         self.neighbours: Neighbours | None = None
         """None in a cluster of one group."""
@@ -86,6 +88,10 @@ class Active:
     def on_renewed(self, peer: str, message: Renewed) -> None:
         if self.renewing is not None:
             self.renewing.on_renewed(peer, message)
+
+    def on_image_taken(self, peer: str, message: ImageTaken) -> None:
+        if self.imaging is not None:
+            self.imaging.on_image_taken(peer, message)
 
     def on_cross_group(self, peer: str, message: Message) -> None:
         """From the active of another group; one that comes too early or while nothing can be committed is sent again."""
@@ -187,7 +193,10 @@ class Active:
         writer.own_durable_sn = log.last.sn
         replica.pool.on_own_durable = writer.on_own_durable
         self.keeper = ConfigurationKeeper(replica, writer, self.epoch, log.last.sn)
-        self.renewing = RenewingSessions(replica, writer, self.keeper, self.answering, self.epoch)
+        self.imaging = Imaging(replica, writer, self.keeper, self.epoch)
+        self.renewing = RenewingSessions(
+            replica, writer, self.keeper, self.answering, self.imaging, self.epoch
+        )
         writer.on_lost = self.renewing.on_lost
         writer.on_far = self.renewing.on_far
         replica.state.apply_ahead()
@@ -196,6 +205,7 @@ class Active:
         for peer, promise in upgrade.recovery.promises.items():
             self._admit(peer, promise)
         self._tenure.spawn(self._ticks(), "ticks")
+        self._tenure.spawn(self.imaging.run(), "images")
 
     async def _flush(self) -> None:
         """Step 4; ends when the empty group of this epoch, and so everything before it, is committed."""

@@ -15,12 +15,13 @@ from nodes.metadata.pages import page_of
 from nodes.protocols.mams import messages as m
 from nodes.protocols.mams.active import Active
 from nodes.protocols.mams.election import Election
+from nodes.protocols.mams.imaging import Photographer
 from nodes.protocols.mams.log import NOTHING, decode_group, named_fields
 from nodes.protocols.mams.reading import read_from_pool
 from nodes.protocols.mams.replica import Replica, open_replica
 from nodes.protocols.mams.view import ACTIVE, JUNIOR, Place, Watch
 from nodes.scope import Scope, Tenure
-from nodes.slots import CrossGroup, GroupHost
+from nodes.slots import CrossGroup, GroupHost, MakeImageStore
 from nodes.storage.journal_file import JournalCorrupt
 from nodes.trace import events
 from nodes.trace.events import RoleChanged, Warned
@@ -43,10 +44,16 @@ FIRST_NS = 2_000 * MILLISECOND
 class Mams:
     """One metadata server of a replica group."""
 
-    def __init__(self, world: World, config: ServerConfig, cross_group: Callable[[GroupHost], CrossGroup]):
+    def __init__(
+        self,
+        world: World,
+        config: ServerConfig,
+        make_images: MakeImageStore,
+        cross_group: Callable[[GroupHost], CrossGroup],
+    ):
         self._world = world
         self._group = group_of(config.cluster, config.group)
-        self._replica: Replica = open_replica(world, config, self._group, cross_group)
+        self._replica: Replica = open_replica(world, config, self._group, make_images, cross_group)
         self._look = asyncio.Event()
         self._watches = [Watch(self._look.set) for _ in range(3)]
         timing = config.cluster.timing
@@ -60,6 +67,7 @@ class Mams:
         self._known_active = ""
         self._addresses: dict[str, str] = {}
         self._reading: Scope | None = None
+        self._imaging = Photographer(self._replica)
         self._handlers = self._table()
         self._replica.pool.on_promised = self._on_promised
 
@@ -67,6 +75,7 @@ class Mams:
         world = self._world
         world.network.receive(self.on_message)
         world.scope.spawn(self._replica.pool.run(), "pool node")
+        world.scope.spawn(self._replica.images.run(), "images")
         world.coordination.on_state(self.on_state)
         self.on_state(world.coordination.state)
         answer = getattr(world, "answer", None)
@@ -90,9 +99,10 @@ class Mams:
             m.Recover: pool.on_message,
             m.FetchGroups: pool.on_fetch_groups,
             m.Commit: lambda peer, message: pool.on_commit(message.epoch, message.sn),
-            m.Groups: lambda peer, message: calls.on_reply(message),
-            m.ImagePacket: lambda peer, message: calls.on_reply(message),
-            m.FetchImage: self._on_fetch_image,
+            m.Groups: calls.on_reply,
+            m.TakeImage: self._on_take_image,
+            m.ImageTaken: self._to_active(Active.on_image_taken),
+            m.Prune: self._on_prune,
             m.Renew: self._on_renew,
             m.Stale: self._on_stale,
             m.Prepared: self._to_active(Active.on_prepared),
@@ -103,6 +113,7 @@ class Mams:
             Request: self._on_request,
             CheckOperation: self._on_check,
             AskView: self._on_ask_view,
+            **self._replica.images.handlers,
         }
 
     def _to_active(self, step: Callable[[Active, str, Any], None]) -> Callable[[str, Any], None]:
@@ -145,17 +156,22 @@ class Mams:
     def _on_ask_view(self, peer: str, message: AskView) -> None:
         self._world.network.send(peer, ViewCopy(self._known_epoch, self._known_active, dict(self._addresses)))
 
-    def _on_fetch_image(self, peer: str, message: m.FetchImage) -> None:
-        replica, state = self._replica, self._replica.state
-        at_commit = state.applied_sn == state.commit_sn and (self._active is None or self._active.quiet)
-        mark = replica.log.mark_at(state.commit_sn) if at_commit else None
-        replica.images.on_fetch(peer, message, state.namespace, mark)
+    def _on_take_image(self, peer: str, message: m.TakeImage) -> None:
+        stale = message.epoch != self._replica.pool.promised
+        reads = self._reading is not None and self._reading.busy
+        free = not (stale or reads or self._active is not None)
+        self._imaging.on_order(peer, message, self._session if free else None)
+
+    def _on_prune(self, peer: str, message: m.Prune) -> None:
+        if message.epoch == self._replica.pool.promised and self._reading is None:
+            self._replica.prune(message.sn)
 
     def _on_renew(self, peer: str, message: m.Renew) -> None:
         if message.epoch < self._replica.pool.promised or self._active is not None or self._session is None:
             return
         if self._reading is not None:
             self._reading.close()
+        self._imaging.stop()
         self._reading = self._session.child("renewing")
         self._reading.spawn(read_from_pool(self._replica, peer, message), "renewing")
 
@@ -190,6 +206,7 @@ class Mams:
         assert self._session is not None
         if self._active is not None:
             self._active.stand_down("the coordination session is lost")
+        self._imaging.stop()
         self._session.close()
         self._session = None
         self._believe("none", "the coordination session is lost")
@@ -315,6 +332,7 @@ class Mams:
         if self._reading is not None:
             self._reading.close()
             self._reading = None
+        self._imaging.stop()
         ended = asyncio.Event()
 
         def over() -> None:
@@ -356,10 +374,15 @@ class Mams:
             await self._look.wait()
 
 
-def start(world: World, config: ServerConfig, cross_group: Callable[[GroupHost], CrossGroup]) -> None:
-    """Starts a metadata server in this world. Raises JournalCorrupt, ImageDamaged, OSError of what lies on the disk."""
+def start(
+    world: World,
+    config: ServerConfig,
+    make_images: MakeImageStore,
+    cross_group: Callable[[GroupHost], CrossGroup],
+) -> None:
+    """Starts a metadata server in this world. Raises JournalCorrupt, OSError of what lies on the disk."""
     try:
-        server = Mams(world, config, cross_group)
+        server = Mams(world, config, make_images, cross_group)
     except JournalCorrupt as corrupt:
         world.trace.emit(events.JournalCorrupt(corrupt.file, corrupt.offset, corrupt.sn, corrupt.reason))
         raise
