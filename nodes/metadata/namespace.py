@@ -15,8 +15,10 @@ from nodes.metadata.planning import ALONE, PLANNERS, Call, Plan, Way
 from nodes.metadata.reading import Reader
 from nodes.metadata.records import (
     AlterRecord,
+    BarrierRecord,
     CloseSessionRecord,
     DecideRecord,
+    IncarnationRecord,
     KeepRecord,
     MakeRecord,
     MoveRecord,
@@ -58,6 +60,8 @@ class Namespace:
             OpenSessionRecord: lambda record, undo: self.sessions.open(record.op_id.client, undo),
             CloseSessionRecord: lambda record, undo: self.sessions.close(record.op_id.client, undo),
             ReclaimRecord: lambda record, undo: self.tree.drop(record.inode, undo),
+            BarrierRecord: lambda record, undo: None,
+            IncarnationRecord: self._begin_incarnation,
             **self.crossing.appliers,
         }
 
@@ -124,6 +128,10 @@ class Namespace:
 
     def _remove(self, record: RemoveRecord, undo: Undo) -> None:
         self.tree.remove(self.tree.inodes[record.parent], record.name, record.at_ns, undo)
+
+    def _begin_incarnation(self, record: IncarnationRecord, undo: Undo) -> None:
+        self.tree.begin_incarnation(record.number, undo)
+        self.crossing.begin_incarnation(record.number, undo)
 
     def _alter(self, record: AlterRecord, undo: Undo) -> None:
         given = {name: getattr(record, name) for name in ALTERABLE}

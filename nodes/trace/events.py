@@ -194,6 +194,48 @@ class JournalPruned(Event, frozen=True, array_like=True, gc=False):
     first_sn: int
 
 
+class BarrierWritten(Event, frozen=True, array_like=True, gc=False):
+    """The barrier of a checkpoint is committed in this group's journal, under a sn of its own (CFS §4.3)."""
+
+    group: str
+    name: str
+    stamp_ns: int
+    """What all groups agreed to call the time."""
+    sn: int
+    epoch: int
+    crc: int
+    digest: int
+    """Of the namespace at the barrier."""
+
+
+class CheckpointOutcome(Event, frozen=True, array_like=True, gc=False):
+    """Told by the time server: complete, void, or empty when it could not learn it."""
+
+    name: str
+    outcome: str
+    stamp_ns: int
+    barriers: dict[str, int]
+    """Sn of the barrier, by group; empty unless it is complete."""
+
+
+class TakenBack(Event, frozen=True, array_like=True, gc=False):
+    """This server has gone back to the barrier of a checkpoint, and tells of a new incarnation of the cluster from here on."""
+
+    group: str
+    incarnation: int
+    checkpoint: str
+    epoch: int
+    """With which the incarnation begins in this group."""
+    sn: int
+    """Of the barrier; 0 when this server does not have it and begins anew from others."""
+    crc: int
+    digest: int
+    groups: int
+    """Groups of the journal that were set aside."""
+    operations: int
+    """Of clients, in them."""
+
+
 class PoolReported(Event, frozen=True, array_like=True, gc=False):
     """A pool node told which files it has (VSSP §III.B)."""
 
@@ -381,6 +423,7 @@ class MessageDropped(Event, frozen=True, array_like=True, gc=False):
 AnyEvent = (
     Started | Stopped | RoleChanged | StepTaken | Serving | StoppedServing | Durable | Cut | Committed | Applied
     | JournalOpened | JournalCorrupt | Renewing | ImageWritten | ImageShelved | ImageRefused | PacketRefused | JournalPruned
+    | BarrierWritten | CheckpointOutcome | TakenBack
     | PoolReported | ReportRefused | ReplicasDisagree | Repairing | LeaseLost | LeaseConfirmed | Warned | Placed | LockHeld | EpochRaised | Configured
     | SharedStep | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | ProcessEnded | CheckFailed
     | MessageSent | MessageReceived | MessageDropped

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from nodes.config import MILLISECOND
 from nodes.metadata.placement import placement
+from nodes.metadata.records import IncarnationRecord
 from nodes.protocols.mams.answering import Answering
+from nodes.protocols.mams.checkpoints.barrier import GroupBarrier
+from nodes.protocols.mams.checkpoints.commands import as_time_server
+from nodes.protocols.mams.checkpoints.time_server import TimeServer
 from nodes.protocols.mams.configuration import ConfigurationKeeper
 from nodes.protocols.mams.fencing import Lease
 from nodes.protocols.mams.hosting import Host
@@ -46,6 +51,8 @@ class Active:
         if len(replica.config.cluster.groups) > 1:
             self.neighbours = Neighbours(replica.world, replica.config.cluster, replica.group.name)
             tenure.spawn(self.neighbours.follow(), "the other groups")
+        self._barrier: GroupBarrier | None = None
+        """Once it serves."""
         self.serving = False
         self._asked_back: list[str] = []
         self.sits_out = False
@@ -98,6 +105,18 @@ class Active:
         cross_group = self.answering.cross_group
         if cross_group is not None and self.serving and self.writer is not None and not self.writer.parked:
             cross_group.on_message(peer, message)
+
+    def on_marking(self, peer: str, message: Message) -> None:
+        """Of a checkpoint of all groups; who does not serve takes no part, and the checkpoint will be void."""
+        if self._barrier is not None:
+            self._barrier.on_message(peer, message)
+
+    def begin_marking(self, name: str) -> asyncio.Task[str] | None:
+        """As the time server; None before it serves."""
+        if self._barrier is None:
+            return None
+        server = TimeServer(self._replica, self.epoch, self._barrier)
+        return self._tenure.spawn(as_time_server(server, name), f"checkpoint {name}")
 
     def stand_down(self, reason: str) -> None:
         """Ends the tenure at once: nothing is answered from here on (CFS §4.2.2, Fig. 5a)."""
@@ -179,6 +198,7 @@ class Active:
         await self._flush()
         standbys = await upgrade.register(self._in_step())
         await self._outlive_old_active(began_ns + session_ns)
+        await replica.ledger.void_pending()
         self._serve(standbys)
         await self._keep()
 
@@ -212,6 +232,8 @@ class Active:
         writer, replica = self.writer, self._replica
         assert writer is not None and self.keeper is not None and self.upgrade.recovery is not None
         self.upgrade.flushes(replica.log.last)
+        if replica.log.last.incarnation < replica.origin.incarnation:
+            writer.apply(IncarnationRecord(self.answering.now_ns(), replica.origin.incarnation))
         writer.close_group()
         sn = replica.log.last.sn
         clock = replica.world.clock
@@ -258,6 +280,8 @@ class Active:
         self._role("active", f"step 6 of epoch {self.epoch}")
         replica.world.trace.emit(Serving(replica.group.name, self.epoch, mark.sn, mark.crc))
         self.serving = True
+        assert self.writer is not None
+        self._barrier = GroupBarrier(replica, self._tenure, self.epoch, self.writer, self.answering)
         if self.neighbours is not None:
             self._join_groups(self.neighbours)
         self.answering.begin(self.epoch)

@@ -14,6 +14,9 @@ from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.metadata.pages import page_of
 from nodes.protocols.mams import messages as m
 from nodes.protocols.mams.active import Active
+from nodes.protocols.mams.checkpoints import messages as marking
+from nodes.protocols.mams.checkpoints.commands import Commands
+from nodes.protocols.mams.checkpoints.going_back import go_back
 from nodes.protocols.mams.election import Election
 from nodes.protocols.mams.imaging import Photographer
 from nodes.protocols.mams.log import NOTHING, decode_group, named_fields
@@ -56,6 +59,9 @@ class Mams:
         self._replica: Replica = open_replica(world, config, self._group, make_images, cross_group)
         self._look = asyncio.Event()
         self._watches = [Watch(self._look.set) for _ in range(3)]
+        self._incarnation_watch = Watch(self._look.set)
+        self._checkpoints_seen = -1
+        """The version of the list of checkpoints that was read last."""
         timing = config.cluster.timing
         self._election = Election(world, self._replica.view, timing.draw_wait_ms * MILLISECOND)
         self._by_number_alone = config.cluster.holes.election_ignores_sn
@@ -68,6 +74,7 @@ class Mams:
         self._addresses: dict[str, str] = {}
         self._reading: Scope | None = None
         self._imaging = Photographer(self._replica)
+        self._commands = Commands(self._replica, self._begin_marking)
         self._handlers = self._table()
         self._replica.pool.on_promised = self._on_promised
 
@@ -82,6 +89,8 @@ class Mams:
         if answer is not None:
             answer("group", self._tell_group)
             answer("tree", lambda question: page_of(self._replica.state.namespace, question))
+            for word, step in self._commands.steps().items():
+                answer(word, step)
 
     def _tell_group(self, question: dict[str, Any]) -> dict[str, Any]:
         """A journal group as it lies on this server's disk, for whoever looks into its journal."""
@@ -110,6 +119,15 @@ class Mams:
             m.Promise: self._to_active(Active.on_promise),
             m.Register: self._to_active(Active.on_register),
             m.Renewed: self._to_active(Active.on_renewed),
+            marking.BeginMarking: self._on_begin_marking,
+            marking.TellTime: self._on_tell_time,
+            marking.Drain: self._to_active(Active.on_marking),
+            marking.WriteBarrier: self._to_active(Active.on_marking),
+            marking.CheckpointDecided: self._to_active(Active.on_marking),
+            marking.MarkingEnded: calls.on_reply,
+            marking.TimeTold: calls.on_reply,
+            marking.Drained: calls.on_reply,
+            marking.BarrierStands: calls.on_reply,
             Request: self._on_request,
             CheckOperation: self._on_check,
             AskView: self._on_ask_view,
@@ -156,6 +174,19 @@ class Mams:
     def _on_ask_view(self, peer: str, message: AskView) -> None:
         self._world.network.send(peer, ViewCopy(self._known_epoch, self._known_active, dict(self._addresses)))
 
+    def _begin_marking(self, name: str) -> asyncio.Task[str] | None:
+        return self._active.begin_marking(name) if self._active is not None else None
+
+    def _on_begin_marking(self, peer: str, message: marking.BeginMarking) -> None:
+        self._world.scope.spawn(self._mark_for(peer, message), "time server")
+
+    async def _mark_for(self, peer: str, message: marking.BeginMarking) -> None:
+        refused = await self._commands.run(message.name)
+        self._world.network.send(peer, marking.MarkingEnded(message.call, refused))
+
+    def _on_tell_time(self, peer: str, message: marking.TellTime) -> None:
+        self._world.network.send(peer, marking.TimeTold(message.call, self._world.clock.wall_ns()))
+
     def _on_take_image(self, peer: str, message: m.TakeImage) -> None:
         stale = message.epoch != self._replica.pool.promised
         reads = self._reading is not None and self._reading.busy
@@ -189,7 +220,7 @@ class Mams:
     def on_state(self, state: str) -> None:
         """The coordination session: suspended stops answers, lost ends whatever it held."""
         if state == "connected":
-            for watch in self._watches:
+            for watch in (*self._watches, self._incarnation_watch):
                 watch.forget()
             self._election.forget_session()
             if self._session is None or not self._session.open:
@@ -233,13 +264,32 @@ class Mams:
     async def _enter(self) -> None:
         replica = self._replica
         await replica.view.prepare(self._group.members, self._world.network.address)
+        await replica.ledger.prepare()
+        await self._live_in_incarnation()
         await replica.view.take_place(Place(JUNIOR, replica.log.last.epoch, replica.log.last.sn))
         self._believe(JUNIOR, "has entered the view")
+
+    async def _live_in_incarnation(self) -> None:
+        """Goes back with the cluster, and learns which checkpoints are kept. Raises OSError."""
+        replica = self._replica
+        incarnation, version = await replica.ledger.incarnation(self._incarnation_watch)
+        if incarnation.number > replica.origin.incarnation:
+            if self._reading is not None:
+                self._reading.close()
+                self._reading = None
+            self._imaging.stop()
+            await go_back(replica, incarnation)
+        replica.view.incarnation_version = version
+        changed = await replica.ledger.version()
+        if changed != self._checkpoints_seen:
+            replica.pins.refresh(await replica.ledger.all())
+            self._checkpoints_seen = changed
 
     async def _look_at_view(self) -> None:
         """One look: what the three watchers point at, and what follows from it."""
         view = self._replica.view
         self._look.clear()
+        await self._live_in_incarnation()
         own, active, lock = self._watches
         node, _ = await view.epoch(active)
         owner, session = await view.lock_owner(lock)
@@ -290,7 +340,9 @@ class Mams:
             and self._known_active not in ("", self._world.name)
         ):
             replica = self._replica
-            register = m.Register(self._known_epoch, replica.state.commit_sn, replica.log.tails())
+            register = m.Register(
+                self._known_epoch, replica.state.commit_sn, replica.log.tails(), replica.origin.incarnation
+            )
             self._world.network.send(self._known_active, register)
         elif self._reading is not None and not self._reading.busy:
             self._reading = None

@@ -52,6 +52,10 @@ class PoolNode:
         self._holes = holes
         self._rebuild = rebuild
         self.promised = promised
+        self.incarnation = 0
+        """Of the cluster: who asks in another one is not answered (safety rule 14)."""
+        self.on_written: Callable[[JournalGroup], None] = lambda group: None
+        """A group came into the journal."""
         self._promised_on_disk = promised
         self._inbox: list[Work] = []
         self._wanted = Wake()
@@ -157,12 +161,15 @@ class PoolNode:
 
     def _write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
         self._log.append(mark, octets)
+        self.on_written(group)
         self._unsynced.append(
             Durable(mark.sn, mark.epoch, group.groupid, mark.crc, len(group.records), len(octets))
         )
 
     def _on_recover(self, peer: str, message: Recover) -> None:
         """Stores the new epoch before it tells what it has; the hole tells at once."""
+        if message.incarnation != self.incarnation:
+            return
         if message.epoch < self.promised:
             self._replies.append((peer, Stale(self.promised)))
             return

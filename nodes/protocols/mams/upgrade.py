@@ -51,7 +51,7 @@ class Upgrade:
             node, version = await view.epoch()
             if node.epoch == self.epoch and node.active == replica.name:
                 break
-            self.epoch, self.old_active = node.epoch + 1, node.active
+            self.epoch, self.old_active = node.epoch + 1, node.active or replica.origin.old_active
             try:
                 await view.guarded(await self._view_changes(version))
                 break
@@ -92,6 +92,9 @@ class Upgrade:
         source = self.recovery.longest(self.configuration)
         if source != replica.name and not await self.recovery.adopt(source):
             self._step("2b", f"could not copy the journal of {source}")
+            return False
+        if not replica.reaches_barrier:
+            self._step("2b", f"nobody who answered holds checkpoint {replica.origin.checkpoint}")
             return False
         self._step(
             "2b",

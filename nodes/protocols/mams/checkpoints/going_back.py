@@ -1,0 +1,70 @@
+"""One server follows the cluster into a new incarnation, whenever it hears of it: at once, or when it returns after a long sleep (safety rule 14)."""
+
+from __future__ import annotations
+
+from nodes.metadata.namespace import Namespace
+from nodes.protocols.mams.checkpoints.incarnation import (
+    Origin,
+    aside,
+    set_journal_aside,
+    store_origin,
+)
+from nodes.protocols.mams.checkpoints.ledger import Barrier, Incarnation
+from nodes.protocols.mams.log import NOTHING
+from nodes.protocols.mams.replica import Replica, empty_namespace
+from nodes.trace.events import TakenBack
+from nodes.wire.messages import Mark
+
+
+async def go_back(replica: Replica, incarnation: Incarnation) -> None:
+    """Ends with journal, namespace and images at the barrier. Nobody is served meanwhile. Raises OSError, JournalCorrupt."""
+    group, disk = replica.group.name, replica.world.disk
+    await replica.pool.promise(incarnation.epochs[group])
+    barrier = incarnation.barriers[group]
+    started = at_barrier(replica, barrier)
+    keeps = barrier.mark.sn if started is not None else 0
+    groups, operations = await set_journal_aside(disk, replica.log, keeps, incarnation.number)
+    if started is not None:
+        await replica.log.cut(keeps)
+        replay(replica, *started)
+    else:
+        await replica.log.restart_at(NOTHING)
+        replica.state.restart(empty_namespace(replica.config, replica.group), 0)
+    await replica.images.set_aside(incarnation.number, keeps, f"{aside(incarnation.number)}/image")
+    origin = Origin(
+        incarnation.number,
+        incarnation.checkpoint,
+        barrier.mark,
+        groups,
+        operations,
+        incarnation.actives[group],
+    )
+    await store_origin(disk, origin)
+    replica.begin_incarnation(origin)
+    last = replica.log.last
+    replica.world.trace.emit(
+        TakenBack(
+            group, incarnation.number, incarnation.checkpoint, incarnation.epochs[group], last.sn, last.crc,
+            replica.state.namespace.digest, groups, operations,
+        )
+    )  # fmt: skip
+
+
+def at_barrier(replica: Replica, barrier: Barrier) -> tuple[Namespace, Mark] | None:
+    """What the namespace at the barrier can be made from; None when image or journal do not reach so far back."""
+    log = replica.log
+    if not log.holds(barrier.mark):
+        return None
+    stored = replica.images.newest(lambda mark: mark.sn <= barrier.mark.sn and log.holds(mark))
+    if stored is None and log.base.sn == 0:
+        return empty_namespace(replica.config, replica.group), NOTHING
+    return stored
+
+
+def replay(replica: Replica, namespace: Namespace, image: Mark) -> None:
+    """Applies what is left of the journal, all of which is committed."""
+    state = replica.state
+    state.restart(namespace, image.sn)
+    for group in replica.log.groups(image.sn + 1):
+        state.prepared(group)
+    state.commit(replica.log.last.sn)
