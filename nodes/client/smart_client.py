@@ -194,6 +194,8 @@ class SmartClient:
             )
         if answer.error:
             name, _, explanation = answer.error.partition(": ")
+            if name == "ESTALE":
+                self._open_anew(course.group)
             raise FsError(name, explanation)
         if not self._alone:
             self._learn_result(operation, answer)
@@ -220,6 +222,11 @@ class SmartClient:
             opening = self._opening[group] = asyncio.ensure_future(self._open_session(group))
         if not opening.done():
             await opening
+
+    def _open_anew(self, group: int) -> None:
+        """The session is not known there: the cluster went back to before it. This call is refused, the next one opens it again."""
+        self._opening.pop(group, None)
+        self._groups[group].opened = False
 
     async def _open_session(self, group: int) -> None:
         self._next += 1

@@ -19,7 +19,6 @@ from nodes.protocols.mams.checkpoints.ledger import (
     Barrier,
     Checkpoint,
     Ledger,
-    Refused,
     Seen,
 )
 from nodes.protocols.mams.replica import Replica
