@@ -17,7 +17,8 @@ from nodes.invariants.no_lost_write import NoLostWrite
 from nodes.invariants.one_active import OneActive
 from nodes.invariants.same_state import SameState
 from nodes.invariants.up_to_barrier import UpToBarrier
-from nodes.trace.events import Called, CheckFailed, Event, RoleChanged, Stamped, TakenBack
+from nodes.trace.checkpoints import TakenBack
+from nodes.trace.events import Called, CheckFailed, Event, RoleChanged, Stamped
 
 Step = Callable[[Stamped, Any], None]
 

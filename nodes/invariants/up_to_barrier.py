@@ -5,14 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from nodes.invariants.checker import Check, place_in_trace
-from nodes.trace.events import (
-    BarrierWritten,
-    CheckpointOutcome,
-    Committed,
-    SharedStep,
-    Stamped,
-    TakenBack,
-)
+from nodes.trace.checkpoints import BarrierWritten, CheckpointOutcome, TakenBack
+from nodes.trace.events import Committed, SharedStep, Stamped
 
 OPERATIONS_KEPT = 50_000
 CHECKPOINTS_COMPARED = 16

@@ -9,10 +9,8 @@ from typing import Any
 
 import msgspec
 
-
-class Event(msgspec.Struct, frozen=True, tag=True, array_like=True, gc=False):
-    """Base of all events; the tag is the class name."""
-
+from nodes.trace.base import Event as Event
+from nodes.trace.checkpoints import BarrierWritten, CheckpointOutcome, TakenBack
 
 # --- any server ------------------------------------------------------------------------------------------------
 
@@ -192,48 +190,6 @@ class JournalPruned(Event, frozen=True, array_like=True, gc=False):
     """The journal begins at `first_sn` now: an image on a majority holds what came before."""
 
     first_sn: int
-
-
-class BarrierWritten(Event, frozen=True, array_like=True, gc=False):
-    """The barrier of a checkpoint is committed in this group's journal, under a sn of its own (CFS §4.3)."""
-
-    group: str
-    name: str
-    stamp_ns: int
-    """What all groups agreed to call the time."""
-    sn: int
-    epoch: int
-    crc: int
-    digest: int
-    """Of the namespace at the barrier."""
-
-
-class CheckpointOutcome(Event, frozen=True, array_like=True, gc=False):
-    """Told by the time server: complete, void, or empty when it could not learn it."""
-
-    name: str
-    outcome: str
-    stamp_ns: int
-    barriers: dict[str, int]
-    """Sn of the barrier, by group; empty unless it is complete."""
-
-
-class TakenBack(Event, frozen=True, array_like=True, gc=False):
-    """This server has gone back to the barrier of a checkpoint, and tells of a new incarnation of the cluster from here on."""
-
-    group: str
-    incarnation: int
-    checkpoint: str
-    epoch: int
-    """With which the incarnation begins in this group."""
-    sn: int
-    """Of the barrier; 0 when this server does not have it and begins anew from others."""
-    crc: int
-    digest: int
-    groups: int
-    """Groups of the journal that were set aside."""
-    operations: int
-    """Of clients, in them."""
 
 
 class PoolReported(Event, frozen=True, array_like=True, gc=False):

@@ -10,8 +10,7 @@ from nodes.metadata.placement import placement
 from nodes.metadata.records import IncarnationRecord
 from nodes.protocols.mams.answering import Answering
 from nodes.protocols.mams.checkpoints.barrier import GroupBarrier
-from nodes.protocols.mams.checkpoints.commands import as_time_server
-from nodes.protocols.mams.checkpoints.time_server import TimeServer
+from nodes.protocols.mams.checkpoints.time_server import TimeServer, as_time_server
 from nodes.protocols.mams.configuration import ConfigurationKeeper
 from nodes.protocols.mams.fencing import Lease
 from nodes.protocols.mams.hosting import Host

@@ -16,7 +16,7 @@ from nodes.protocols.mams import messages as m
 from nodes.protocols.mams.active import Active
 from nodes.protocols.mams.checkpoints import messages as marking
 from nodes.protocols.mams.checkpoints.commands import Commands
-from nodes.protocols.mams.checkpoints.going_back import go_back
+from nodes.protocols.mams.checkpoints.going_back import Incarnations
 from nodes.protocols.mams.election import Election
 from nodes.protocols.mams.imaging import Photographer
 from nodes.protocols.mams.log import NOTHING, decode_group, named_fields
@@ -59,9 +59,7 @@ class Mams:
         self._replica: Replica = open_replica(world, config, self._group, make_images, cross_group)
         self._look = asyncio.Event()
         self._watches = [Watch(self._look.set) for _ in range(3)]
-        self._incarnation_watch = Watch(self._look.set)
-        self._checkpoints_seen = -1
-        """The version of the list of checkpoints that was read last."""
+        self._incarnations = Incarnations(self._replica, self._look.set, self._stop_reading)
         timing = config.cluster.timing
         self._election = Election(world, self._replica.view, timing.draw_wait_ms * MILLISECOND)
         self._by_number_alone = config.cluster.holes.election_ignores_sn
@@ -74,7 +72,9 @@ class Mams:
         self._addresses: dict[str, str] = {}
         self._reading: Scope | None = None
         self._imaging = Photographer(self._replica)
-        self._commands = Commands(self._replica, self._begin_marking)
+        self._commands = Commands(
+            self._replica, lambda name: self._active.begin_marking(name) if self._active else None
+        )
         self._handlers = self._table()
         self._replica.pool.on_promised = self._on_promised
 
@@ -102,13 +102,9 @@ class Mams:
     # --- messages -------------------------------------------------------------------------------------------------
 
     def _table(self) -> dict[type[Message], Callable[[str, Any], None]]:
-        pool, calls = self._replica.pool, self._replica.calls
         return {
-            m.Prepare: pool.on_message,
-            m.Recover: pool.on_message,
-            m.FetchGroups: pool.on_fetch_groups,
-            m.Commit: lambda peer, message: pool.on_commit(message.epoch, message.sn),
-            m.Groups: calls.on_reply,
+            **self._replica.pool.handlers,
+            m.Groups: self._replica.calls.on_reply,
             m.TakeImage: self._on_take_image,
             m.ImageTaken: self._to_active(Active.on_image_taken),
             m.Prune: self._on_prune,
@@ -119,17 +115,10 @@ class Mams:
             m.Promise: self._to_active(Active.on_promise),
             m.Register: self._to_active(Active.on_register),
             m.Renewed: self._to_active(Active.on_renewed),
-            marking.BeginMarking: self._on_begin_marking,
-            marking.TellTime: self._on_tell_time,
-            marking.Drain: self._to_active(Active.on_marking),
-            marking.WriteBarrier: self._to_active(Active.on_marking),
-            marking.CheckpointDecided: self._to_active(Active.on_marking),
-            marking.MarkingEnded: calls.on_reply,
-            marking.TimeTold: calls.on_reply,
-            marking.Drained: calls.on_reply,
-            marking.BarrierStands: calls.on_reply,
-            Request: self._on_request,
-            CheckOperation: self._on_check,
+            **self._commands.handlers,
+            **dict.fromkeys(marking.TO_ACTIVE, self._to_active(Active.on_marking)),
+            Request: self._on_call,
+            CheckOperation: self._on_call,
             AskView: self._on_ask_view,
             **self._replica.images.handlers,
         }
@@ -155,17 +144,13 @@ class Mams:
             return
         handler(peer, message)
 
-    def _on_request(self, peer: str, message: Request) -> None:
-        if self._active is not None:
+    def _on_call(self, peer: str, message: Request | CheckOperation) -> None:
+        if self._active is None:
+            self._refuse(peer, message.number)
+        elif isinstance(message, Request):
             self._active.on_request(peer, message)
         else:
-            self._refuse(peer, message.number)
-
-    def _on_check(self, peer: str, message: CheckOperation) -> None:
-        if self._active is not None:
             self._active.on_check(peer, message)
-        else:
-            self._refuse(peer, message.number)
 
     def _refuse(self, peer: str, number: int) -> None:
         active = self._known_active if self._known_active != self._world.name else ""
@@ -173,19 +158,6 @@ class Mams:
 
     def _on_ask_view(self, peer: str, message: AskView) -> None:
         self._world.network.send(peer, ViewCopy(self._known_epoch, self._known_active, dict(self._addresses)))
-
-    def _begin_marking(self, name: str) -> asyncio.Task[str] | None:
-        return self._active.begin_marking(name) if self._active is not None else None
-
-    def _on_begin_marking(self, peer: str, message: marking.BeginMarking) -> None:
-        self._world.scope.spawn(self._mark_for(peer, message), "time server")
-
-    async def _mark_for(self, peer: str, message: marking.BeginMarking) -> None:
-        refused = await self._commands.run(message.name)
-        self._world.network.send(peer, marking.MarkingEnded(message.call, refused))
-
-    def _on_tell_time(self, peer: str, message: marking.TellTime) -> None:
-        self._world.network.send(peer, marking.TimeTold(message.call, self._world.clock.wall_ns()))
 
     def _on_take_image(self, peer: str, message: m.TakeImage) -> None:
         stale = message.epoch != self._replica.pool.promised
@@ -200,11 +172,16 @@ class Mams:
     def _on_renew(self, peer: str, message: m.Renew) -> None:
         if message.epoch < self._replica.pool.promised or self._active is not None or self._session is None:
             return
-        if self._reading is not None:
-            self._reading.close()
-        self._imaging.stop()
+        self._stop_reading()
         self._reading = self._session.child("renewing")
         self._reading.spawn(read_from_pool(self._replica, peer, message), "renewing")
+
+    def _stop_reading(self) -> None:
+        """No renewing and no image, so that the journal and the namespace are left alone."""
+        if self._reading is not None:
+            self._reading.close()
+            self._reading = None
+        self._imaging.stop()
 
     def _on_stale(self, peer: str, message: m.Stale) -> None:
         self._on_promised(message.promised)
@@ -220,7 +197,7 @@ class Mams:
     def on_state(self, state: str) -> None:
         """The coordination session: suspended stops answers, lost ends whatever it held."""
         if state == "connected":
-            for watch in (*self._watches, self._incarnation_watch):
+            for watch in (*self._watches, self._incarnations.watch):
                 watch.forget()
             self._election.forget_session()
             if self._session is None or not self._session.open:
@@ -265,31 +242,15 @@ class Mams:
         replica = self._replica
         await replica.view.prepare(self._group.members, self._world.network.address)
         await replica.ledger.prepare()
-        await self._live_in_incarnation()
+        await self._incarnations.keep_up()
         await replica.view.take_place(Place(JUNIOR, replica.log.last.epoch, replica.log.last.sn))
         self._believe(JUNIOR, "has entered the view")
-
-    async def _live_in_incarnation(self) -> None:
-        """Goes back with the cluster, and learns which checkpoints are kept. Raises OSError."""
-        replica = self._replica
-        incarnation, version = await replica.ledger.incarnation(self._incarnation_watch)
-        if incarnation.number > replica.origin.incarnation:
-            if self._reading is not None:
-                self._reading.close()
-                self._reading = None
-            self._imaging.stop()
-            await go_back(replica, incarnation)
-        replica.view.incarnation_version = version
-        changed = await replica.ledger.version()
-        if changed != self._checkpoints_seen:
-            replica.pins.refresh(await replica.ledger.all())
-            self._checkpoints_seen = changed
 
     async def _look_at_view(self) -> None:
         """One look: what the three watchers point at, and what follows from it."""
         view = self._replica.view
         self._look.clear()
-        await self._live_in_incarnation()
+        await self._incarnations.keep_up()
         own, active, lock = self._watches
         node, _ = await view.epoch(active)
         owner, session = await view.lock_owner(lock)
@@ -381,10 +342,7 @@ class Mams:
     async def _lead(self) -> None:
         """Upgrade and service, until the tenure ends for any reason."""
         assert self._session is not None
-        if self._reading is not None:
-            self._reading.close()
-            self._reading = None
-        self._imaging.stop()
+        self._stop_reading()
         ended = asyncio.Event()
 
         def over() -> None:

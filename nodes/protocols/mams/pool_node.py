@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 from crc32c import crc32c
 
 from nodes.config import Holes
 from nodes.protocols.mams.log import ReplicaLog, decode_group
 from nodes.protocols.mams.messages import (
+    Commit,
     FetchGroups,
     Groups,
     Mismatch,
@@ -69,6 +71,15 @@ class PoolNode:
         """Told when a higher epoch was promised: an active of a lower one stands down."""
 
     # --- steps -------------------------------------------------------------------------------------------------
+
+    @property
+    def handlers(self) -> dict[type[Message], Callable[[str, Any], None]]:
+        return {
+            Prepare: self.on_message,
+            Recover: self.on_message,
+            FetchGroups: self.on_fetch_groups,
+            Commit: lambda peer, message: self.on_commit(message.epoch, message.sn),
+        }
 
     def on_message(self, peer: str, message: Message) -> None:
         """Prepare and Recover wait for the writer; the rest is answered at once."""

@@ -7,7 +7,8 @@ from typing import Any
 
 from nodes.config import MILLISECOND, SECOND
 from nodes.metadata.operations import Create, Mkdir
-from nodes.trace.events import BarrierWritten, StepTaken, TakenBack
+from nodes.trace.checkpoints import BarrierWritten, TakenBack
+from nodes.trace.events import StepTaken
 from tests.simulation.dcfs2.lab import SETTLE_NS, Groups
 
 ANSWER_NS = 30 * SECOND

@@ -17,7 +17,7 @@ from nodes.protocols.mams.checkpoints.ledger import PENDING, Barrier
 from nodes.protocols.mams.replica import Replica
 from nodes.protocols.mams.writer import JournalWriter
 from nodes.scope import Scope
-from nodes.trace.events import BarrierWritten
+from nodes.trace.checkpoints import BarrierWritten
 from nodes.wire.calls import Reply
 from nodes.wire.messages import Message
 from nodes.world import CoordinationError

@@ -17,9 +17,9 @@ from nodes.protocols.mams.checkpoints.ledger import (
     Refused,
     checked_name,
 )
-from nodes.protocols.mams.checkpoints.time_server import TimeServer
 from nodes.protocols.mams.log import decode_group
 from nodes.protocols.mams.replica import Replica
+from nodes.wire.messages import Message
 from nodes.world import CoordinationError
 
 ANSWER_NS = 12 * SECOND
@@ -38,6 +38,30 @@ class Commands:
         self._begin = begin
         """Starts this server as time server: the task ends with why nothing was begun; None when it is not active."""
 
+    @property
+    def handlers(self) -> dict[type[Message], Callable[[str, Any], None]]:
+        """The messages that any server takes, whatever its role."""
+        on_reply = self._replica.calls.on_reply
+        return {
+            m.BeginMarking: self._on_begin_marking,
+            m.TellTime: self._on_tell_time,
+            m.MarkingEnded: on_reply,
+            m.TimeTold: on_reply,
+            m.Drained: on_reply,
+            m.BarrierStands: on_reply,
+        }
+
+    def _on_begin_marking(self, peer: str, message: m.BeginMarking) -> None:
+        self._replica.world.scope.spawn(self._mark_for(peer, message), "time server")
+
+    async def _mark_for(self, peer: str, message: m.BeginMarking) -> None:
+        refused = await self._run(message.name)
+        self._replica.world.network.send(peer, m.MarkingEnded(message.call, refused))
+
+    def _on_tell_time(self, peer: str, message: m.TellTime) -> None:
+        world = self._replica.world
+        world.network.send(peer, m.TimeTold(message.call, world.clock.wall_ns()))
+
     def steps(self) -> dict[str, Callable[[Answer], Awaitable[Answer]]]:
         """By the word that asks."""
         commands = {
@@ -53,7 +77,7 @@ class Commands:
         replica = self._replica
         groups = await replica.ledger.groups()
         drawn = replica.world.rng.choice(sorted(seen.active for seen in groups.values()))
-        refused = await (self.run(name) if drawn == replica.name else self._ask(drawn, name))
+        refused = await (self._run(name) if drawn == replica.name else self._ask(drawn, name))
         if refused:
             raise Refused(refused)
         if await replica.ledger.void(name) == "":
@@ -64,7 +88,7 @@ class Commands:
         reply = await self._replica.calls.ask(drawn, m.BeginMarking(0, name), ANSWER_NS)
         return reply.refused if isinstance(reply, m.MarkingEnded) else ""
 
-    async def run(self, name: str) -> str:
+    async def _run(self, name: str) -> str:
         """As time server; why nothing was begun, empty when it is decided or the tenure ended before."""
         task = self._begin(name)
         if task is None:
@@ -128,14 +152,3 @@ def _shown(checkpoint: Checkpoint) -> Answer:
             for group, barrier in checkpoint.barriers.items()
         },
     }
-
-
-async def as_time_server(server: TimeServer, name: str) -> str:
-    """Why nothing was begun, in one line; empty when the checkpoint is decided."""
-    try:
-        await server.mark(name)
-    except Refused as refused:
-        return str(refused)
-    except CoordinationError as error:
-        return f"the coordination service did not answer: {type(error).__name__}; ask again"
-    return ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from nodes.metadata.namespace import Namespace
 from nodes.protocols.mams.checkpoints.incarnation import (
     Origin,
@@ -12,8 +14,34 @@ from nodes.protocols.mams.checkpoints.incarnation import (
 from nodes.protocols.mams.checkpoints.ledger import Barrier, Incarnation
 from nodes.protocols.mams.log import NOTHING
 from nodes.protocols.mams.replica import Replica, empty_namespace
-from nodes.trace.events import TakenBack
+from nodes.protocols.mams.view import Watch
+from nodes.trace.checkpoints import TakenBack
 from nodes.wire.messages import Mark
+
+
+class Incarnations:
+    """Follows what the coordination service says of the whole cluster."""
+
+    def __init__(self, replica: Replica, changed: Callable[[], None], stop_reading: Callable[[], None]):
+        self._replica = replica
+        self._stop_reading = stop_reading
+        """Ends whatever else alters journal or namespace."""
+        self.watch = Watch(changed)
+        self._version = -1
+        """Of the list of checkpoints that was read last."""
+
+    async def keep_up(self) -> None:
+        """Goes back with the cluster, and learns which checkpoints are kept. Raises CoordinationError, Damaged, OSError."""
+        replica, ledger = self._replica, self._replica.ledger
+        incarnation, version = await ledger.incarnation(self.watch)
+        if incarnation.number > replica.origin.incarnation:
+            self._stop_reading()
+            await go_back(replica, incarnation)
+        replica.view.incarnation_version = version
+        checkpoints = await ledger.version()
+        if checkpoints != self._version:
+            replica.pins.refresh(await ledger.all())
+            self._version = checkpoints
 
 
 async def go_back(replica: Replica, incarnation: Incarnation) -> None:

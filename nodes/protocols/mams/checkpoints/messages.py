@@ -61,6 +61,7 @@ class CheckpointDecided(Message, array_like=True, tag=True, gc=False):
     name: str
 
 
+TO_ACTIVE: tuple[type[Message], ...] = (Drain, WriteBarrier, CheckpointDecided)
 MESSAGES: tuple[type[Message], ...] = (
     BeginMarking, MarkingEnded, TellTime, TimeTold, Drain, Drained, WriteBarrier, BarrierStands, CheckpointDecided,
 )  # fmt: skip

@@ -19,10 +19,11 @@ from nodes.protocols.mams.checkpoints.ledger import (
     Barrier,
     Checkpoint,
     Ledger,
+    Refused,
     Seen,
 )
 from nodes.protocols.mams.replica import Replica
-from nodes.trace.events import CheckpointOutcome
+from nodes.trace.checkpoints import CheckpointOutcome
 from nodes.wire.calls import Question, Reply
 from nodes.world import CoordinationError
 
@@ -126,3 +127,14 @@ class TimeServer:
 
     def _step(self, step: str, detail: str) -> None:
         self._replica.step("checkpoint", step, PAPER, detail, self._epoch)
+
+
+async def as_time_server(server: TimeServer, name: str) -> str:
+    """Why nothing was begun, in one line; empty when the checkpoint is decided."""
+    try:
+        await server.mark(name)
+    except Refused as refused:
+        return str(refused)
+    except CoordinationError as error:
+        return f"the coordination service did not answer: {type(error).__name__}; ask again"
+    return ""
