@@ -8,7 +8,7 @@ from typing import Any
 from nodes.config import MILLISECOND, SECOND
 from nodes.metadata.operations import Create, Mkdir
 from nodes.trace.checkpoints import BarrierWritten, TakenBack
-from nodes.trace.events import StepTaken
+from nodes.trace.events import RoleChanged, StepTaken
 from tests.simulation.dcfs2.lab import SETTLE_NS, Groups
 
 ANSWER_NS = 30 * SECOND
@@ -80,4 +80,9 @@ class Checkpoints(Groups):
             self.ada.call(Create(f"/{name}/d{number}/f"))
 
     def settle(self) -> None:
-        self.cluster.run_until(self.cluster.settled, SETTLE_NS)
+        """Everybody in step, and every group serves."""
+        self.cluster.run_until(lambda: self.cluster.settled() and self.serve(), SETTLE_NS)
+
+    def serve(self) -> bool:
+        roles = {s.server: s.event.role for s in self.cluster.events if type(s.event) is RoleChanged}
+        return all(roles[self.active(group.number)] == "active" for group in self.config.groups)

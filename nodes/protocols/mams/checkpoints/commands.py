@@ -92,7 +92,7 @@ class Commands:
         """As time server; why nothing was begun, empty when it is decided or the tenure ended before."""
         task = self._begin(name)
         if task is None:
-            return f"{self._replica.name} is not active any more: ask again"
+            return f"{self._replica.name} does not serve now: ask again"
         while not task.done():
             await self._replica.world.clock.sleep(LOOK_NS)
         return "" if task.cancelled() else task.result()
