@@ -100,7 +100,9 @@ def test_whoever_dies_while_marking_it_is_whole_or_void(moment: str, victim: str
     lab.fill("a", 3)
     first, second = lab.active(1), lab.active(2)
     held = lab.cluster.hold(
-        lambda sender, receiver, message: type(message).__name__ == moment and {sender, receiver} == {first, second}
+        lambda sender, receiver, message: (
+            type(message).__name__ == moment and {sender, receiver} == {first, second}
+        )
     )
     task = lab.begin_mark("one", first)
     lab.cluster.run_until(lambda: bool(held.messages), 10 * SECOND)
