@@ -259,13 +259,14 @@ class Active:
 
     async def _outlive_old_active(self, until_ns: int) -> None:
         """Waits until the old active surely answers no read: it promised, its session ended, or its lease has run out (rule 16)."""
-        replica, old = self._replica, self.upgrade.old_active
-        assert self.upgrade.recovery is not None
-        while old not in ("", replica.name) and old not in self.upgrade.recovery.promises:
-            if not await self._session_lives(old) or replica.world.clock.monotonic_ns() >= until_ns:
-                return
-            self.upgrade.recovery.ask([old])
-            await replica.world.clock.sleep(FLUSH_LOOK_NS)
+        replica, recovery = self._replica, self.upgrade.recovery
+        assert recovery is not None
+        for old in self.upgrade.old_actives:
+            while old not in ("", replica.name) and old not in recovery.promises:
+                if not await self._session_lives(old) or replica.world.clock.monotonic_ns() >= until_ns:
+                    break
+                recovery.ask([old])
+                await replica.world.clock.sleep(FLUSH_LOOK_NS)
 
     async def _session_lives(self, server: str) -> bool:
         """Its draw is as ephemeral as the session in which it became active."""

@@ -28,7 +28,7 @@ from nodes.world import (
 
 PENDING, COMPLETE, VOID, ASIDE = "pending", "complete", "void", "aside"
 """An `aside` checkpoint was complete, until a recovery went back to an earlier one."""
-NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 CHECKPOINTS_MAX = 1_000
 INCARNATIONS_MAX = 1 << 14
 """Each takes a share of the inode numbers."""
@@ -281,6 +281,6 @@ def recoverable(name: str, known: list[Checkpoint]) -> Checkpoint:
 
 def checked_name(name: str) -> str:
     """Raises Refused."""
-    if not NAME.match(name):
+    if not NAME.fullmatch(name):
         raise Refused(f"{name[:63]!r} is no name: 1 to 63 letters, digits, dots, dashes and underscores")
     return name
