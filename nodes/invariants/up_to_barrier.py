@@ -45,7 +45,7 @@ class UpToBarrier(Check):
         self._operations: dict[Key, dict[str, int]] = {}
         """Where each group decided to commit an operation, by its sn."""
         self._bases: dict[tuple[str, int], int] = {}
-        """By group and incarnation: the sn behind which it must go on."""
+        """By group and incarnation: the sn behind which it must go on; what lies before may be told again by who copied it."""
         self._reached: set[tuple[str, int]] = set()
         """By group and incarnation: some server has gone back to the barrier."""
         self._lacking: dict[tuple[str, int], Stamped] = {}
@@ -69,9 +69,10 @@ class UpToBarrier(Check):
     def _on_committed(self, stamped: Stamped, event: Committed) -> None:
         self._committed[stamped.server] = event.sn
         key = (event.group, self._incarnations.get(stamped.server, 0))
-        base = self._bases.pop(key, None)
-        if base is None:
+        base = self._bases.get(key)
+        if base is None or event.sn <= base:
             return
+        del self._bases[key]
         if event.sn != base + 1:
             self.fail(
                 f"{event.group} was taken back to group {base} and goes on with group {event.sn}",

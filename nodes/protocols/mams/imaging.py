@@ -40,6 +40,8 @@ class Imaging:
         self._order_sent = TakeImage(epoch, 0, [])
         self._failures = 0
         self._taken_sn = max(replica.images.stored(), default=0)
+        self._due = replica.log.last.incarnation < replica.origin.incarnation
+        """The cluster has just gone back to a checkpoint: an image is taken without waiting for so many groups (CFS §4.3)."""
         self._prunes = False
         """An image has come since the journals were last pruned."""
         self._sessions = 0
@@ -72,6 +74,7 @@ class Imaging:
         if message.holders:
             self._taken_sn = max(self._taken_sn, message.sn)
             self._prunes = True
+            self._due = False
             self._step("taken", f"{', '.join(message.holders)} have the image at sn {message.sn}")
 
     def _order(self) -> None:
@@ -127,7 +130,7 @@ class Imaging:
             if self._busy():
                 self._remind()
                 continue
-            if every and self._replica.state.commit_sn - self._taken_sn >= every:
+            if every and (self._due or self._replica.state.commit_sn - self._taken_sn >= every):
                 self._order()
             elif self._prunes and not self._in_use:
                 self._prunes = False

@@ -41,7 +41,8 @@ def step(lab: Checkpoints, rng: random.Random, asked: list[Any]) -> None:
     if verb in ("crash", "power_loss") and len(running) > len(lab.cluster.config.groups) * 2:
         lab.cluster.faults.do(verb, [victim])
     elif verb == "cut":
-        lab.cluster.faults.cut(victim, rng.choice(running + ["coordination"]))
+        others = [name for name in running if name != victim]
+        lab.cluster.faults.cut(victim, rng.choice([*others, "coordination"]))
     elif verb == "delay":
         lab.cluster.faults.delay(victim, ms=rng.randrange(1, 60))
     elif verb == "take_lock" and lab.cluster.ensemble.observer.holders.get("g1"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from nodes.metadata.namespace import Namespace
@@ -27,6 +28,8 @@ class Incarnations:
         self._stop_reading = stop_reading
         """Ends whatever else alters journal or namespace."""
         self.watch = Watch(changed)
+        self._going: asyncio.Task[None] | None = None
+        """Goes on when the session ends: journal and namespace are not left between two incarnations."""
         self._version = -1
         """Of the list of checkpoints that was read last."""
 
@@ -34,9 +37,11 @@ class Incarnations:
         """Goes back with the cluster, and learns which checkpoints are kept. Raises CoordinationError, Damaged, OSError."""
         replica, ledger = self._replica, self._replica.ledger
         incarnation, version = await ledger.incarnation(self.watch)
-        if incarnation.number > replica.origin.incarnation:
-            self._stop_reading()
-            await go_back(replica, incarnation)
+        while incarnation.number > replica.origin.incarnation:
+            if self._going is None or self._going.done():
+                self._stop_reading()
+                self._going = replica.world.scope.spawn(go_back(replica, incarnation), "going back")
+            await asyncio.shield(self._going)
         replica.view.incarnation_version = version
         checkpoints = await ledger.version()
         if checkpoints != self._version:
