@@ -28,6 +28,16 @@ DRAIN_NS = 10 * MILLISECOND
 AGAIN_NS = 5 * MILLISECOND
 
 
+Calls = dict[OpId, tuple[str, Request]]
+"""By who asked last; one that is asked again keeps its turn, and comes up once."""
+
+
+def _keep(calls: Calls, peer: str, request: Request) -> None:
+    op_id = OpId(request.session, request.number)
+    if op_id in calls or len(calls) < HELD_MAX:
+        calls[op_id] = (peer, request)
+
+
 class Answering:
     """Intake of one tenure. While `held`, requests are kept in order and nothing is sequenced."""
 
@@ -43,13 +53,15 @@ class Answering:
         self.writer: JournalWriter | None = None
         self.epoch = 0
         self._holds = 1
-        self._held: list[tuple[str, Request]] = []
-        self._parked: list[tuple[str, Request]] = []
-        self._waiting: list[tuple[str, Request]] = []
+        self._held: Calls = {}
+        self._parked: Calls = {}
+        self._waiting: Calls = {}
         """Calls that met something undecided."""
+        self._refusing: set[OpId] = set()
+        """Writes whose error waits for a commit: asked again meanwhile they are not planned anew, for they might succeed."""
         self.draining = False
         """A checkpoint is being marked here."""
-        self._shared: dict[OpId, tuple[str, Request]] = {}
+        self._shared: Calls = {}
         """Calls that several groups are carrying out, by who asked last."""
         self._woken = False
         self._heard_ns = 0
@@ -93,24 +105,22 @@ class Answering:
         self._holds -= 1
         if self._holds:
             return
-        held, self._held = self._held, []
-        for peer, request in held:
+        held, self._held = self._held, {}
+        for peer, request in held.values():
             self.on_request(peer, request)
 
     def refuse_all(self) -> None:
         """The tenure is over: those who wait are sent elsewhere, with the same operation number."""
-        left = [*self._held, *self._parked, *self._waiting, *self._shared.values()]
-        for peer, request in left:
-            self._send(peer, Refused(request.number, self.epoch, "no longer active", ""))
-        for waiting in (self._held, self._parked, self._waiting, self._shared):
-            waiting.clear()
+        for calls in (self._held, self._parked, self._waiting, self._shared):
+            for peer, request in calls.values():
+                self._send(peer, Refused(request.number, self.epoch, "no longer active", ""))
+            calls.clear()
 
     # --- requests --------------------------------------------------------------------------------------------------
 
     def on_request(self, peer: str, request: Request) -> None:
         if self._holds:
-            if len(self._held) < HELD_MAX:
-                self._held.append((peer, request))
+            _keep(self._held, peer, request)
             return
         if self._placement is not None:
             self.heard(request.seen_ns)
@@ -127,12 +137,11 @@ class Answering:
 
     def _park(self, peer: str, request: Request) -> None:
         """A write waits until enough replicas are there again."""
-        if len(self._parked) < HELD_MAX:
-            self._parked.append((peer, request))
+        _keep(self._parked, peer, request)
 
     def on_unparked(self) -> None:
-        parked, self._parked = self._parked, []
-        for peer, request in parked:
+        parked, self._parked = self._parked, {}
+        for peer, request in parked.values():
             self.on_request(peer, request)
 
     def _on_read(self, peer: str, request: Request) -> None:
@@ -145,7 +154,7 @@ class Answering:
         except (Elsewhere, Gone, Busy) as other:
             self._on_other(peer, request, other)
             return
-        self._when_safe(peer, answer)
+        self._when_safe(lambda: self._tell(peer, answer))
 
     def _on_write(self, peer: str, request: Request) -> None:
         writer = self.writer
@@ -154,10 +163,13 @@ class Answering:
         if op_id in self._shared:
             self._shared[op_id] = (peer, request)
             return
+        if op_id in self._refusing:
+            return
         try:
             recorded = namespace.sessions.recorded(op_id)
             if recorded is not None:
-                self._when_safe(peer, self._answer(request.number, recorded, ""))
+                answer = self._answer(request.number, recorded, "")
+                self._when_safe(lambda: self._tell(peer, answer))
                 return
             plan = namespace.plan(
                 request.operation,  # type: ignore[arg-type]
@@ -167,7 +179,7 @@ class Answering:
                 ALONE if self._placement is None else Way(tuple(request.starts), self._placement),
             )
         except FsError as error:
-            self._when_safe(peer, self._answer(request.number, None, str(error)))
+            self._refuse(peer, op_id, self._answer(request.number, None, str(error)))
             return
         except (Elsewhere, Gone, Busy) as other:
             self._on_other(peer, request, other)
@@ -178,6 +190,14 @@ class Answering:
         sn, place = writer.apply(plan)
         answer = Answer(request.number, self.epoch, sn, place, plan.result, "", plan.at_ns)  # type: ignore[union-attr]
         writer.after_commit(lambda: self._tell(peer, answer))
+
+    def _refuse(self, peer: str, op_id: OpId, answer: Answer) -> None:
+        def tell() -> None:
+            self._refusing.discard(op_id)
+            self._tell(peer, answer)
+
+        self._refusing.add(op_id)
+        self._when_safe(tell)
 
     # --- several groups --------------------------------------------------------------------------------------------
 
@@ -200,8 +220,7 @@ class Answering:
         self.writer.after_commit(lambda: self._send(peer, referred))
 
     def _wait(self, peer: str, request: Request) -> None:
-        if len(self._waiting) < HELD_MAX:
-            self._waiting.append((peer, request))
+        _keep(self._waiting, peer, request)
 
     def _share(self, peer: str, request: Request, op_id: OpId, plan: Split | Look) -> None:
         assert self.cross_group is not None
@@ -236,8 +255,8 @@ class Answering:
 
     def _look_again(self) -> None:
         self._woken = False
-        waiting, self._waiting = self._waiting, []
-        for peer, request in waiting:
+        waiting, self._waiting = self._waiting, {}
+        for peer, request in waiting.values():
             self.on_request(peer, request)
 
     def _answer(self, number: int, result: object, error: str) -> Answer:
@@ -246,12 +265,12 @@ class Answering:
         at_ns = writer.parked_at_ns if writer.parked else self.now_ns()
         return Answer(number, self.epoch, writer.open_sn, writer.open_place, result, error, at_ns)  # type: ignore[arg-type]
 
-    def _when_safe(self, peer: str, answer: Answer) -> None:
+    def _when_safe(self, tell: Callable[[], None]) -> None:
         assert self.writer is not None
         if self._early or self.writer.idle or self.writer.parked:
-            self._tell(peer, answer)
+            tell()
         else:
-            self.writer.after_commit(lambda: self._tell(peer, answer))
+            self.writer.after_commit(tell)
 
     def _tell(self, peer: str, answer: Answer) -> None:
         if self._lease.holds:
@@ -272,4 +291,5 @@ class Answering:
         recorded = self._replica.state.namespace.sessions.recorded(OpId(message.session, message.number))
         self._send(peer, Checked(message.number, self.epoch, "absent" if recorded is None else "recorded"))
         if recorded is not None:
-            self._when_safe(peer, self._answer(message.number, recorded, ""))
+            answer = self._answer(message.number, recorded, "")
+            self._when_safe(lambda: self._tell(peer, answer))
