@@ -13,9 +13,11 @@ from zlib import crc32
 import msgspec
 
 from nodes.errors import Damaged
+from nodes.metadata.blocks import Body
 from nodes.metadata.inode import NO_NAMES, Inode
 from nodes.metadata.namespace import Namespace
-from nodes.metadata.operations import Result
+from nodes.metadata.operations import Block, Result
+from nodes.units import OpId
 
 MAGIC = "cloverlab image"
 FORMAT = 1
@@ -42,6 +44,7 @@ class Header(msgspec.Struct, array_like=True):
 
 InodeRow = tuple[int, int, int, int, str, str, int, int, bool]
 DentryRow = tuple[int, str, int]
+BodyRow = tuple[int, int, list[Block], OpId | None]
 SessionRow = tuple[str, int, dict[int, Result]]
 
 
@@ -56,6 +59,8 @@ def dump(namespace: Namespace) -> Iterator[bytes]:
         ("header", iter([header])),
         ("inodes", (_inode_row(inode) for inode in tree.inodes.values())),
         ("dentries", _dentry_rows(namespace)),
+        ("bodies", ((body.inode, body.block_size, body.blocks, body.writer) for body in tree.bodies)),
+        ("next block", iter([tree.bodies.next_block])),
         ("sessions", ((client, each.lowest_open, each.results) for client, each in namespace.sessions)),
     ):
         for chunk in _chunks(kind, rows):
@@ -116,7 +121,7 @@ def load(chunks: Iterable[bytes]) -> Namespace:
                 ended = rows == [place]
             else:
                 _LOADERS[kind](namespace, rows)
-        except (KeyError, TypeError, msgspec.ValidationError) as error:
+        except (KeyError, TypeError, ValueError, msgspec.ValidationError) as error:
             raise ImageDamaged(f"chunk {place} of the image does not fit together: {error!r}") from None
     if header is None or not ended:
         raise ImageDamaged(f"the image ends after chunk {place}, too early")
@@ -161,12 +166,27 @@ def _load_dentries(namespace: Namespace, rows: list[Any]) -> None:
         parent.entries[name] = child
 
 
+def _load_bodies(namespace: Namespace, rows: list[Any]) -> None:
+    for row in msgspec.convert(rows, list[BodyRow]):
+        namespace.tree.bodies.restore(Body(*row))
+
+
+def _load_next_block(namespace: Namespace, rows: list[Any]) -> None:
+    (namespace.tree.bodies.next_block,) = msgspec.convert(rows, list[int])
+
+
 def _load_sessions(namespace: Namespace, rows: list[Any]) -> None:
     for client, lowest_open, results in msgspec.convert(rows, list[SessionRow]):
         namespace.sessions.restore(client, lowest_open, results)
 
 
-_LOADERS = {"inodes": _load_inodes, "dentries": _load_dentries, "sessions": _load_sessions}
+_LOADERS = {
+    "inodes": _load_inodes,
+    "dentries": _load_dentries,
+    "bodies": _load_bodies,
+    "next block": _load_next_block,
+    "sessions": _load_sessions,
+}
 
 
 def _finish(namespace: Namespace, header: Header) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.errors import FsError
+from nodes.metadata.files import FILE_PLANNERS, Files, file_appliers
 from nodes.metadata.inode import MASK
 from nodes.metadata.operations import OpenSession, Read, Result, Write
 from nodes.metadata.planning import PLANNERS, Call
@@ -45,23 +46,29 @@ class Namespace:
             KeepRecord: lambda record, undo: None,
             OpenSessionRecord: lambda record, undo: self.sessions.open(record.op_id.client, undo),
             CloseSessionRecord: lambda record, undo: self.sessions.close(record.op_id.client, undo),
+            **file_appliers(self.tree),
         }
 
     @property
     def digest(self) -> int:
         """64 bits over inodes, dentries and sessions, the same on every replica in the same state."""
-        return (self.tree.digest + self.sessions.digest) & MASK
+        return (self.tree.digest + self.tree.bodies.digest + self.sessions.digest) & MASK
 
     def recompute_digest(self) -> int:
         """What `digest` must be, made anew from every entry."""
-        return (self.tree.recompute_digest() + self.sessions.recompute_digest()) & MASK
+        tree, sessions = self.tree, self.sessions
+        return (tree.recompute_digest() + tree.bodies.recompute_digest() + sessions.recompute_digest()) & MASK
 
     # --- writes ----------------------------------------------------------------------------------------------------
 
     def plan(self, operation: Write, op_id: OpId, lowest_open: int, now_ns: int) -> Record:
         """The record that carries out an operation on the present state. Raises FsError; changes nothing."""
         self._check_call(operation, op_id, lowest_open)
-        return PLANNERS[type(operation)](self.tree, operation, Call(op_id, lowest_open, now_ns))
+        call = Call(op_id, lowest_open, now_ns)
+        planner = FILE_PLANNERS.get(type(operation))
+        if planner is not None:
+            return planner(Files(self.tree, self.sessions), operation, call)
+        return PLANNERS[type(operation)](self.tree, operation, call)
 
     def _check_call(self, operation: Write, op_id: OpId, lowest_open: int) -> None:
         sessions = self.sessions

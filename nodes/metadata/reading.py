@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections import OrderedDict
 
 from nodes.errors import FsError
+from nodes.metadata.files import contents
 from nodes.metadata.inode import Inode
 from nodes.metadata.lookup import find
 from nodes.metadata.operations import (
@@ -14,6 +15,7 @@ from nodes.metadata.operations import (
     ContentSummary,
     List,
     Listing,
+    Open,
     Read,
     Result,
     Stat,
@@ -54,6 +56,8 @@ class Reader:
             return attributes(find(self._tree, operation.path))
         if type(operation) is List:
             return self._list(operation)
+        if type(operation) is Open:
+            return contents(self._tree, operation)
         assert type(operation) is ContentSummary
         return self._summary(operation)
 

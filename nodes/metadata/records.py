@@ -70,6 +70,26 @@ class CloseSessionRecord(_Record, array_like=True, tag=True, gc=False):
     pass
 
 
+class AppendRecord(_Record, array_like=True, tag=True, gc=False):
+    """The call itself becomes the writer; an unfinished block gets a new stamp."""
+
+    inode: int
+    block_size: int
+
+
+class GrowRecord(_Record, array_like=True, tag=True, gc=False):
+    """Finishes the unfinished block with `length` octets, or gives it up; begins `block`, or completes the file."""
+
+    inode: int
+    length: int
+    block: int
+
+
+class RestampRecord(_Record, array_like=True, tag=True, gc=False):
+    inode: int
+
+
 Record = (
     MakeRecord | MoveRecord | RemoveRecord | AlterRecord | KeepRecord | OpenSessionRecord | CloseSessionRecord
+    | AppendRecord | GrowRecord | RestampRecord
 )  # fmt: skip

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nodes.metadata.blocks import Bodies
 from nodes.metadata.inode import MASK, NO_NAMES, Inode, dentry_term
 from nodes.units import GROUP_SHIFT
 
@@ -23,6 +24,7 @@ class Tree:
         self.inodes = {number: self.root}
         self.next_number = number + 1
         self.digest = self.root.attributes_term & MASK
+        self.bodies = Bodies(group)
 
     def recompute_digest(self) -> int:
         """The digest made anew from every entry."""
@@ -71,6 +73,7 @@ class Tree:
         gone = self._below(number)
         if undo is not None:
             undo.append((self._unremove, parent, name, gone, self.digest, parent.mtime_ns))
+        self.bodies.drop((inode.number for inode in gone), undo)
         lost = dentry_term(parent.number, name, number)
         for inode in gone:
             del self.inodes[inode.number]
