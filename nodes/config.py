@@ -54,6 +54,17 @@ class GroupConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The servers of the first configuration, in order."""
 
 
+class DataConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The data nodes of a cluster and their timing."""
+
+    nodes: list[Name] = []
+    heartbeat_ms: Milliseconds = 1_000
+    silence_ms: Milliseconds = 6_000
+    """A data node of which nothing was heard for so long is dead."""
+    scrub_ms: Milliseconds = 1_000
+    """How often the scrubber reads on: 1 MiB each time."""
+
+
 class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     cluster: Name = "clover"
     protocol: str = "mams"
@@ -64,6 +75,7 @@ class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Size below which a group answers reads only; 0 means half of the first configuration, rounded up (safety rule 19)."""
     image_gap: int = 5_000
     """A junior behind by more groups than this is given the image first."""
+    data: DataConfig = DataConfig()
 
 
 class ServerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -72,6 +84,15 @@ class ServerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     name: Name
     group: Name
     cluster: ClusterConfig
+
+
+class DataNodeConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What one data node is told."""
+
+    name: Name
+    cluster: ClusterConfig
+    capacity: Annotated[int, msgspec.Meta(ge=0)] = 1 << 40
+    """Octets of blocks that it takes at most."""
 
 
 class WorkloadConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -5,6 +5,7 @@ Bodies are a table of their own beside the inodes, so that an empty file costs n
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,6 +24,7 @@ class Body(msgspec.Struct, gc=False):
     inode: int
     block_size: int
     blocks: list[Block]
+    """In the order of the content, which is that of their numbers."""
     writer: OpId | None
     """The `Append` that holds the file; None when the file is complete."""
 
@@ -61,6 +63,13 @@ class Bodies:
     def owner(self, block: int) -> Body | None:
         """The body that a block belongs to; None for one that is free."""
         return self._owners.get(block)
+
+    def block(self, number: int) -> Block | None:
+        """None for one that is free."""
+        body = self._owners.get(number)
+        if body is None:
+            return None
+        return body.blocks[bisect_left(body.blocks, number, key=lambda block: block.number)]
 
     def blocks(self) -> list[int]:
         """The numbers of all blocks."""

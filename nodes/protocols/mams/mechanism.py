@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from nodes.blocks.keeper import BlockKeeper
 from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.protocols.mams import messages as m
 from nodes.protocols.mams.active import Active
@@ -49,6 +50,9 @@ class Mams:
         self._known_epoch = 0
         self._known_active = ""
         self._reading: Scope | None = None
+        self._blocks = BlockKeeper(
+            world, self._group, config.cluster.data, self._replica.state, self._commands_data_nodes
+        )
         self._handlers = self._table()
         self._replica.pool.on_promised = self._on_promised
 
@@ -56,6 +60,7 @@ class Mams:
         world = self._world
         world.network.receive(self.on_message)
         world.scope.spawn(self._replica.pool.run(), "pool node")
+        world.scope.spawn(self._blocks.run(), "block map")
         world.coordination.on_state(self.on_state)
         self.on_state(world.coordination.state)
         answer = getattr(world, "answer", None)
@@ -91,7 +96,15 @@ class Mams:
             Request: self._on_request,
             CheckOperation: self._to_active(Active.on_check),
             AskView: self._on_ask_view,
+            **self._blocks.table(),
         }
+
+    def _commands_data_nodes(self) -> tuple[int, bool]:
+        """Only the active does, for as long as it may answer."""
+        active = self._active
+        if active is None or not active.serving or not active.lease.holds:
+            return 0, False
+        return active.epoch, active.quiet
 
     def _to_active(self, step: Callable[[Active, str, Any], None]) -> Callable[[str, Any], None]:
         def deliver(peer: str, message: Any) -> None:

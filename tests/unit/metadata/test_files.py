@@ -115,8 +115,8 @@ class Run:
             if not self.do(ops.Create(step[1]), client)[0]:
                 files[step[1]] = File()
         elif kind == "delete":
-            self.do(ops.Delete(step[1]), client)
-            files.pop(step[1], None)
+            if not self.do(ops.Delete(step[1]), client)[0]:
+                del files[step[1]]
         elif kind == "move":
             if not self.do(ops.Rename(step[1], step[2], True), client)[0]:
                 files[step[2]] = files.pop(step[1])
