@@ -26,6 +26,8 @@ class Settings(msgspec.Struct, frozen=True):
     protocol: str | None = None
     """None takes what the data directory has, else mams."""
     standbys: int | None = None
+    data_nodes: int | None = None
+    """None takes what the data directory has; a new one has three."""
     zookeeper: str | None = None
     """`host:port,host:port` of a real ensemble; None starts the embedded server."""
     inventory: Inventory | None = None

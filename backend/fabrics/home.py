@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from backend.errors import CannotStart, reason_of
-from nodes.config import ClusterConfig, GroupConfig, one_group
+from nodes.config import ClusterConfig, DataConfig, GroupConfig, one_group
 
 FORMAT = 1
 PORTS = range(20_000, 32_000)
@@ -57,6 +57,7 @@ class Home:
         zookeeper: str | None,
         token_file: Path | None = None,
         members: list[str] | None = None,
+        data_nodes: int | None = None,
     ) -> Home:
         """Makes the directory and its cluster where there is none.
 
@@ -64,8 +65,10 @@ class Home:
         """
 
         def choose(path: Path) -> ClusterFile:
-            file = read_cluster_file(path / "cluster.json") or new_cluster(standbys, protocol, members)
-            check_wishes(path, file, standbys, protocol)
+            file = read_cluster_file(path / "cluster.json") or new_cluster(
+                standbys, protocol, members, data_nodes
+            )
+            check_wishes(path, file, standbys, protocol, data_nodes)
             file.zookeeper = zookeeper
             return file
 
@@ -101,6 +104,9 @@ class Home:
         """Every metadata server and its group, in order."""
         first = {name: group.name for group in self.file.cluster.groups for name in group.members}
         return {**first, **self.file.added}
+
+    def data_nodes(self) -> list[str]:
+        return list(self.file.cluster.data.nodes)
 
     def directory(self, *parts: str) -> Path:
         directory = self.path.joinpath(*parts)
@@ -148,10 +154,16 @@ def take_lock(path: Path) -> int:
     return lock
 
 
-def new_cluster(standbys: int | None, protocol: str | None, members: list[str] | None) -> ClusterFile:
+def new_cluster(
+    standbys: int | None, protocol: str | None, members: list[str] | None, data_nodes: int | None
+) -> ClusterFile:
     """`members` are the first servers where others have named them."""
     name = f"clover-{secrets.token_hex(4)}"
-    cluster = one_group(3 if standbys is None else standbys, cluster=name, protocol=protocol or "mams")
+    data = DataConfig(
+        nodes=[f"dn{number}" for number in range(1, (3 if data_nodes is None else data_nodes) + 1)]
+    )
+    standbys = 3 if standbys is None else standbys
+    cluster = one_group(standbys, cluster=name, protocol=protocol or "mams", data=data)
     if members is not None:
         cluster = msgspec.structs.replace(cluster, groups=[GroupConfig("g1", 1, members)])
     return ClusterFile(seed=secrets.randbits(32), cluster=cluster)
@@ -170,11 +182,18 @@ def read_cluster_file(path: Path) -> ClusterFile | None:
         raise CannotStart(f"{path} is damaged: {error}; it was left as it is") from None
 
 
-def check_wishes(path: Path, file: ClusterFile, standbys: int | None, protocol: str | None) -> None:
+def check_wishes(
+    path: Path, file: ClusterFile, standbys: int | None, protocol: str | None, data_nodes: int | None
+) -> None:
     have = len(file.cluster.groups[0].members) - 1
     if standbys is not None and standbys != have:
         raise CannotStart(
             f"{path} has a cluster of {have} standbys; leave --standbys out or give another --data"
+        )
+    kept = len(file.cluster.data.nodes)
+    if data_nodes is not None and data_nodes != kept:
+        raise CannotStart(
+            f"{path} has a cluster of {kept} data nodes; leave --data-nodes out or give another --data"
         )
     if protocol is not None and protocol != file.cluster.protocol:
         raise CannotStart(

@@ -10,6 +10,7 @@ import msgspec
 from backend.errors import Malformed
 from backend.fs.models import FsRequest
 from backend.lab import Lab
+from nodes.client.files import FileClient
 from nodes.client.smart_client import SmartClient
 from nodes.metadata.operations import Create, Delete, List, Mkdir, Operation, Rename, Stat
 from nodes.real.process import client_world
@@ -53,7 +54,15 @@ def client_of(lab: Lab) -> SmartClient:
         world = client_world(NAME, lab.home.file.cluster.cluster, lab.home.token, lab.fabric.peers())
         lab.client = SmartClient(world, lab.home.file.cluster, f"{NAME}.{secrets.token_hex(5)}")
         lab.client_world = world
+        lab.files = FileClient(world, lab.home.file.cluster, lab.client)
     for peer, address in lab.fabric.peers().items():
         lab.client_world.network.know(peer, address)
     client: SmartClient = lab.client
     return client
+
+
+def files_of(lab: Lab) -> FileClient:
+    """The content of files by the same client."""
+    client_of(lab)
+    files: FileClient = lab.files
+    return files

@@ -10,6 +10,7 @@ from nodes.client.placing import PAUSE_NS, Placing, Questions
 from nodes.client.smart_client import SmartClient
 from nodes.errors import FsError
 from nodes.metadata.operations import AddBlock, Block, Complete, Granted, Opened, Restamp
+from nodes.units import home_group
 from nodes.wire.data_messages import DAMAGED, PACKET_OCTETS, AskReplica, ReplicaIs
 from nodes.world import World
 
@@ -124,8 +125,9 @@ class FileWriter:
     async def _choose(self, deadline: int) -> list[str]:
         """As many as the file is to have replicas; fewer when there are no more. Raises FsError EIO."""
         while True:
+            group = home_group(self._opened.inode)
             nodes, addresses = await self._placing.choose(
-                self._opened.replication, list(self._shunned), self._opened.block_size
+                group, self._opened.replication, list(self._shunned), self._opened.block_size
             )
             self._addresses |= addresses
             if nodes:

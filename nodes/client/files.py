@@ -24,7 +24,7 @@ class FileClient:
         self._world = world
         self._smart = smart
         self._questions = Questions(world)
-        self._placing = Placing(world, self._questions, cluster.groups[0].members)
+        self._placing = Placing(world, self._questions, cluster.groups)
         self._patience_ns = cluster.timing.call_deadline_ms * MILLISECOND
         self._writers: dict[int, FileWriter] = {}
         """By the number of the `Append` that holds the file."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from nodes.config import MILLISECOND
+from nodes.config import MILLISECOND, GroupConfig
+from nodes.units import home_group
 from nodes.wire.data_messages import (
     AskReplica,
     BlockRead,
@@ -60,44 +61,48 @@ class Questions:
 
 
 class Placing:
-    """The questions about places. `servers` are asked in order, the last one that answered first."""
+    """The questions about places. The servers of a group are asked in order, the last one that answered first."""
 
-    def __init__(self, world: World, questions: Questions, servers: list[str]):
+    def __init__(self, world: World, questions: Questions, groups: list[GroupConfig]):
         self._world = world
         self._questions = questions
-        self._servers = list(servers)
+        self._servers = {group.number: list(group.members) for group in groups}
 
     async def locate(self, blocks: list[int]) -> list[list[Location]]:
-        """The replicas of each block, by whoever knows most of them; none of a block that nobody knows."""
+        """The replicas of some blocks of one group, by whoever knows most of them; none of a block that nobody knows."""
         found: list[list[Location]] = [[] for _ in blocks]
-        for server in list(self._servers):
+        group = home_group(blocks[0]) if blocks else 0
+        for server in list(self._servers.get(group, ())):
             told = await self._questions.ask(server, Locate(0, blocks))
             if not isinstance(told, Located) or len(told.places) != len(blocks):
                 continue
             self._know(told.addresses)
             found = [old or new for old, new in zip(found, told.places, strict=True)]
             if all(found):
-                self._prefer(server)
+                self._prefer(group, server)
                 break
         return found
 
-    async def choose(self, count: int, exclude: list[str], octets: int) -> tuple[list[str], dict[str, str]]:
+    async def choose(
+        self, group: int, count: int, exclude: list[str], octets: int
+    ) -> tuple[list[str], dict[str, str]]:
         """Data nodes that have room for a block, and their addresses; none when nobody knows any."""
         best: tuple[list[str], dict[str, str]] = ([], {})
-        for server in list(self._servers):
+        for server in list(self._servers.get(group, ())):
             told = await self._questions.ask(server, Choose(0, count, exclude, octets))
             if not isinstance(told, Chosen) or len(told.nodes) <= len(best[0]):
                 continue
             self._know(told.addresses)
             best = (told.nodes, told.addresses)
             if len(told.nodes) == count:
-                self._prefer(server)
+                self._prefer(group, server)
                 break
         return best
 
-    def _prefer(self, server: str) -> None:
-        self._servers.remove(server)
-        self._servers.insert(0, server)
+    def _prefer(self, group: int, server: str) -> None:
+        servers = self._servers[group]
+        servers.remove(server)
+        servers.insert(0, server)
 
     def _know(self, addresses: dict[str, str]) -> None:
         for name, address in addresses.items():
