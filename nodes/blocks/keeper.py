@@ -278,7 +278,7 @@ class BlockKeeper:
             names = self._targets(min(lacking, room), barred, wanted.length)
         for place, name in enumerate(names):
             copies[name] = now + COPY_NS
-            source = verdict.good[place % len(verdict.good)]
+            source = verdict.good[(block + place) % len(verdict.good)]
             address = self.map.nodes[name].address
             self._world.network.send(source, Replicate(self._epoch, block, wanted.stamp, name, address))
         if not copies:

@@ -59,11 +59,11 @@ class FileReader:
             nodes = self._fit(block, locations)
 
     def _fit(self, block: Block, locations: list[Location]) -> list[str]:
-        """Those who have the very block, in a drawn order."""
+        """Those who have the very block, in a drawn order, the silent ones last."""
         right = (block.stamp, block.length, FINAL)
         nodes = [each.node for each in locations if (each.stamp, each.length, each.state) == right]
         self._world.rng.shuffle(nodes)
-        return nodes
+        return sorted(nodes, key=self._questions.silent)
 
     async def _part(self, block: Block, offset: int, nodes: list[str]) -> bytes:
         """The next octets from the first node that has them right; the others before it are taken off the list."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
-from nodes.config import MILLISECOND, GroupConfig
+from nodes.config import MILLISECOND, SECOND, GroupConfig
 from nodes.units import home_group
 from nodes.wire.data_messages import (
     AskReplica,
@@ -22,6 +23,9 @@ from nodes.world import World
 
 ANSWER_NS = 500 * MILLISECOND
 PAUSE_NS = 200 * MILLISECOND
+SILENT_NS = 5 * SECOND
+"""How long one that did not answer is thought to be silent."""
+OPINIONS = 2
 
 Question = Locate | Choose | AskReplica | ReadBlock
 Reply = Located | Chosen | ReplicaIs | BlockRead
@@ -34,6 +38,11 @@ class Questions:
         self._world = world
         self._open: dict[int, tuple[str, asyncio.Future[Any]]] = {}
         self._next = 0
+        self._silent: dict[str, int] = {}
+
+    def silent(self, peer: str) -> bool:
+        """Whether it left a question unanswered not long ago."""
+        return self._world.clock.monotonic_ns() < self._silent.get(peer, 0)
 
     async def ask(self, peer: str, question: Question, timeout_ns: int = ANSWER_NS) -> Any:
         """Numbers the question and sends it; None when no answer came in time."""
@@ -41,7 +50,7 @@ class Questions:
         call = question.call = self._next
         reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._open[call] = (peer, reply)
-        timer = self._world.clock.call_later(timeout_ns, self._answer, call, None)
+        timer = self._world.clock.call_later(timeout_ns, self._give_up, call)
         self._world.network.send(peer, question)
         try:
             return await reply
@@ -52,7 +61,13 @@ class Questions:
     def on_reply(self, peer: str, message: Reply) -> None:
         asked, _ = self._open.get(message.call, ("", None))
         if asked == peer:
+            self._silent.pop(peer, None)
             self._answer(message.call, message)
+
+    def _give_up(self, call: int) -> None:
+        peer, _ = self._open.get(call, ("", None))
+        self._silent[peer] = self._world.clock.monotonic_ns() + SILENT_NS
+        self._answer(call, None)
 
     def _answer(self, call: int, message: Reply | None) -> None:
         _, reply = self._open.pop(call, ("", None))
@@ -69,40 +84,42 @@ class Placing:
         self._servers = {group.number: list(group.members) for group in groups}
 
     async def locate(self, blocks: list[int]) -> list[list[Location]]:
-        """The replicas of some blocks of one group, by whoever knows most of them; none of a block that nobody knows."""
+        """The replicas of some blocks of one group; none of a block that nobody knows who was asked."""
         found: list[list[Location]] = [[] for _ in blocks]
-        group = home_group(blocks[0]) if blocks else 0
-        for server in list(self._servers.get(group, ())):
-            told = await self._questions.ask(server, Locate(0, blocks))
-            if not isinstance(told, Located) or len(told.places) != len(blocks):
-                continue
-            self._know(told.addresses)
-            found = [old or new for old, new in zip(found, told.places, strict=True)]
-            if all(found):
-                self._prefer(group, server)
-                break
+        async for told in self._answers(home_group(blocks[0]) if blocks else 0, Locate(0, blocks)):
+            if isinstance(told, Located) and len(told.places) == len(blocks):
+                self._know(told.addresses)
+                found = [old or new for old, new in zip(found, told.places, strict=True)]
+                if all(found):
+                    break
         return found
 
     async def choose(
         self, group: int, count: int, exclude: list[str], octets: int
     ) -> tuple[list[str], dict[str, str]]:
-        """Data nodes that have room for a block, and their addresses; none when nobody knows any."""
+        """Data nodes that have room for a block, and their addresses; none when nobody knows any who was asked."""
         best: tuple[list[str], dict[str, str]] = ([], {})
-        for server in list(self._servers.get(group, ())):
-            told = await self._questions.ask(server, Choose(0, count, exclude, octets))
-            if not isinstance(told, Chosen) or len(told.nodes) <= len(best[0]):
-                continue
-            self._know(told.addresses)
-            best = (told.nodes, told.addresses)
-            if len(told.nodes) == count:
-                self._prefer(group, server)
-                break
+        async for told in self._answers(group, Choose(0, count, exclude, octets)):
+            if isinstance(told, Chosen) and len(told.nodes) > len(best[0]):
+                self._know(told.addresses)
+                best = (told.nodes, told.addresses)
+                if len(told.nodes) == count:
+                    break
         return best
 
-    def _prefer(self, group: int, server: str) -> None:
-        servers = self._servers[group]
-        servers.remove(server)
-        servers.insert(0, server)
+    async def _answers(self, group: int, question: Locate | Choose) -> AsyncIterator[Reply]:
+        """Two opinions at most: whoever gives one that does not suffice, or none, is asked last the next time."""
+        opinions = 0
+        servers = self._servers.get(group, [])
+        for server in sorted(servers, key=self._questions.silent):
+            told = await self._questions.ask(server, question)
+            if told is not None:
+                opinions += 1
+                yield told
+            servers.remove(server)
+            servers.append(server)
+            if opinions == OPINIONS:
+                return
 
     def _know(self, addresses: dict[str, str]) -> None:
         for name, address in addresses.items():

@@ -13,7 +13,9 @@ from nodes.wire.data_messages import PacketAcked, Replicate, WriteOpened
 from nodes.world import World
 
 COPYING_MAX = 8
-"""Copies that one data node sends at once; what is more the active commands again."""
+"""Copies that one data node sends at once."""
+WAITING_MAX = 256
+"""Copies that wait for their turn; what is more the active commands again."""
 
 
 class Copying:
@@ -23,13 +25,27 @@ class Copying:
         self._world = world
         self._store = store
         self._pipelines: dict[int, Pipeline] = {}
+        self._waiting: dict[int, Replicate] = {}
+        """By block."""
 
-    def begin(self, command: Replicate) -> None:
+    def take(self, command: Replicate) -> None:
+        """Copies a replica when its turn comes."""
+        if len(self._waiting) < WAITING_MAX:
+            self._waiting[command.block] = command
+        self._next()
+
+    def _next(self) -> None:
+        for block, command in list(self._waiting.items()):
+            if len(self._pipelines) >= COPYING_MAX:
+                return
+            if block not in self._pipelines:
+                del self._waiting[block]
+                self._begin(command)
+
+    def _begin(self, command: Replicate) -> None:
         """Copies a whole replica of this very stamp, or does nothing."""
         replica = self._store.replicas.get(command.block)
         if replica is None or not replica.final or replica.damaged or replica.stamp != command.stamp:
-            return
-        if command.block in self._pipelines or len(self._pipelines) >= COPYING_MAX:
             return
         pipeline = self._pipelines[command.block] = Pipeline(
             self._world,
@@ -59,6 +75,8 @@ class Copying:
             )
         finally:
             del self._pipelines[pipeline.block.number]
+            if self._world.scope.open:
+                self._next()
 
     def _octets(self, block: Block) -> Iterator[bytes]:
         """Raises BlockRefused, BlockDamaged, OSError."""

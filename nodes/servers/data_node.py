@@ -177,7 +177,7 @@ class DataNode:
 
     def _on_replicate(self, peer: str, message: Replicate) -> None:
         if self._heeds(home_group(message.block), message.epoch):
-            self._copying.begin(message)
+            self._copying.take(message)
 
     def _on_remove(self, peer: str, message: Remove) -> None:
         for block, stamp, state in message.blocks:
