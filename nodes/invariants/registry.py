@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import ClusterConfig
+from nodes.invariants.blocks_kept import BlocksKept
 from nodes.invariants.checker import SECOND, Check
 from nodes.invariants.dense_journal import DenseJournal
 from nodes.invariants.exactly_once import ExactlyOnce
@@ -26,7 +27,7 @@ ALL: tuple[type[Check], ...] = (
     DenseJournal,
     Linearisable,
 )
-"""In the order of the page."""
+"""In the order of the page. With data nodes comes `BlocksKept`."""
 
 
 class Lamps:
@@ -43,6 +44,8 @@ class Lamps:
             dense,
             Linearisable(journals),
         ]
+        if cluster.data.nodes:
+            self._checks.append(BlocksKept())
         self._steps: dict[type[Event], list[Step]] = {}
         others = [check.steps for check in self._checks if check is not dense]
         for table in (dense.steps, journals.steps, *others):

@@ -225,14 +225,13 @@ class DataNode:
         return replica is not None and replica.final and not replica.damaged
 
     def _tell_found(self) -> None:
-        replicas = self._store.replicas
+        replicas, tell = self._store.replicas, self._world.trace.emit
         whole = [(block, replicas[block].stamp) for block in replicas if self._readable(block)]
         for start in range(0, max(1, len(whole)), FOUND_TOLD):
-            more = start + FOUND_TOLD < len(whole)
-            self._world.trace.emit(ReplicasFound(whole[start : start + FOUND_TOLD], more))
+            tell(ReplicasFound(whole[start : start + FOUND_TOLD], start + FOUND_TOLD < len(whole)))
         for block, replica in replicas.items():
             if replica.damaged:
-                self._world.trace.emit(ReplicaDamaged(block, replica.stamp, "its head or its end is damaged"))
+                tell(ReplicaDamaged(block, replica.stamp, "its head or its end is damaged"))
 
     async def _tell_holdings(self) -> None:
         while True:
