@@ -11,6 +11,9 @@ from nodes.config import SECOND, DataConfig
 from nodes.trace.events import BlockHealth
 from tests.simulation.mams.lab import SETTLE_NS, Lab
 
+LABS: list[DataLab] = []
+"""Those of the present test: at its end each must finish with every lamp green."""
+
 
 class DataLab(Lab):
     """`nodes` data nodes dn1 …; a client ada that writes and a client eve that reads."""
@@ -20,6 +23,7 @@ class DataLab(Lab):
         super().__init__(seed, data=DataConfig(nodes=names), **settings)
         self.data_nodes = names
         self.parts_given = 0
+        LABS.append(self)
 
     # --- files -----------------------------------------------------------------------------------------------------
 

