@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator, Callable
 from random import Random
 from typing import Any
 
-from nodes.config import SECOND, DataConfig
+from nodes.config import MILLISECOND, SECOND, DataConfig
 from nodes.trace.events import BlockHealth
 from tests.simulation.mams.lab import SETTLE_NS, Lab
 
+PART_NS = 5 * MILLISECOND
 LABS: list[DataLab] = []
 """Those of the present test: at its end each must finish with every lamp green."""
 
@@ -28,18 +29,22 @@ class DataLab(Lab):
     # --- files -----------------------------------------------------------------------------------------------------
 
     def begin_put(self, path: str, octets: bytes, part: int = 50_000, **options: Any) -> asyncio.Task[int]:
-        return self._begin(self.ada.files.put(path, self._parts(octets, part), **options))
+        return self._begin(self.ada.files.put(path, self._parts("ada", octets, part), **options))
 
     def _begin(self, procedure: Any) -> asyncio.Task[Any]:
         task = self.ada.begin(procedure)
         self.tasks.append(task)
         return task
 
-    async def _parts(self, octets: bytes, part: int) -> AsyncIterator[bytes]:
+    async def _parts(self, client: str, octets: bytes, part: int) -> AsyncIterator[bytes]:
+        """Slowly enough for acknowledgements to come between two parts."""
+        world = self.cluster.servers[client].world
+        assert world is not None
         self.parts_given = 0
         for start in range(0, len(octets), part):
             yield octets[start : start + part]
             self.parts_given += 1
+            await world.clock.sleep(PART_NS)
 
     def put(self, path: str, octets: bytes, **options: Any) -> None:
         task = self.begin_put(path, octets, **options)
@@ -47,9 +52,9 @@ class DataLab(Lab):
         assert task.result() == len(octets)
 
     def append(self, path: str, octets: bytes, client: Any = None, **options: Any) -> None:
-        task = (client or self.ada).begin(
-            (client or self.ada).files.append(path, self._parts(octets, 50_000), **options)
-        )
+        writer = self.ada if client is None else client
+        parts = self._parts("ada" if writer is self.ada else "eve", octets, 50_000)
+        task = writer.begin(writer.files.append(path, parts, **options))
         self.until(task.done)
         assert task.result() == len(octets)
 
@@ -76,6 +81,11 @@ class DataLab(Lab):
                     if path.endswith(".rep"):
                         found.setdefault(path, []).append(name)
         return found
+
+    def files_on_disks(self) -> int:
+        """Of blocks, whole or not."""
+        paths = [path for name in self.data_nodes for path in self.cluster.servers[name].store.files]
+        return sum(path.startswith("blocks/") for path in paths)
 
     def counts(self) -> list[int]:
         """How many replicas there are of each block."""

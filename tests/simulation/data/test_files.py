@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.errors import FsError
+from nodes.wire.data_messages import Packet
 from tests.simulation.data.lab import DataLab, content
 
 LENGTH = 1_000_000
@@ -64,6 +65,20 @@ def test_a_large_block_goes_on_behind_what_is_acknowledged(seed: int) -> None:
     lab.until(lambda: lab.counts() == [3])
     lab.faults.crash("dn3")
     assert lab.get("/f") == octets
+
+
+def test_nothing_is_acknowledged_that_the_end_of_the_chain_lacks() -> None:
+    """The first node has packets that the others have not; then it is gone."""
+    lab = DataLab(4)
+    octets = content(4, LENGTH)
+    task = lab.begin_put("/f", octets, block_size=1 << 20)
+    lab.until(lambda: lab.parts_given >= 5)
+    held = lab.cluster.hold(lambda sender, receiver, message: type(message) is Packet and sender != "ada")
+    lab.until(lambda: len(held.messages) >= 4)
+    lab.faults.crash(held.messages[0][0])
+    held.drop()
+    lab.until(task.done)
+    assert task.result() == LENGTH and lab.get("/f") == octets
 
 
 def test_all_data_nodes_and_the_active_crash_in_the_middle() -> None:
