@@ -20,7 +20,8 @@ class Incoming(msgspec.Struct):
     """A full report of which parts are still to come."""
 
     version: int
-    parts: dict[int, list[Row]]
+    parts: dict[int, list[int]]
+    """The blocks in each part that came."""
     later: list[Changes]
 
 
@@ -83,25 +84,27 @@ class BlockMap:
         return node.version != beat.version and not started
 
     def on_part(self, name: str, part: FullReport) -> bool:
-        """Takes a part of a full report; the last one that lacked makes it count. False when it is no use."""
+        """Takes a part of a full report; with the last one that lacked, what is in none is gone. False when it is no use."""
         node = self.nodes.get(name)
         if node is None or node.boot != part.boot or not 0 <= part.part < part.parts <= PARTS_MAX:
+            return False
+        if part.version < node.version:
             return False
         incoming = node.incoming
         if incoming is None or incoming.version != part.version:
             incoming = node.incoming = Incoming(part.version, {}, [])
-        incoming.parts[part.part] = part.rows
+        incoming.parts[part.part] = [row.block for row in part.rows]
+        for row in part.rows:
+            self._take(node, row)
         if len(incoming.parts) == part.parts:
             self._complete(node, incoming)
         return True
 
     def _complete(self, node: Node, incoming: Incoming) -> None:
         node.incoming = None
-        told = {row.block: row for rows in incoming.parts.values() for row in rows}
+        told = {block for blocks in incoming.parts.values() for block in blocks}
         for block in [block for block in node.replicas if block not in told]:
             self._lose(node, block)
-        for row in told.values():
-            self._take(node, row)
         node.version = incoming.version
         for changes in incoming.later:
             self.on_changes(node.name, changes)
@@ -113,7 +116,7 @@ class BlockMap:
             return False
         if node.incoming is not None and len(node.incoming.later) < LATER_MAX:
             node.incoming.later.append(changes)
-        if node.version >= changes.version >= 0:
+        if changes.version <= node.version:
             return True
         if node.version != changes.before:
             return node.incoming is not None
