@@ -6,6 +6,7 @@ Reports come to every server of the group alike, so that after a failover the ne
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any, Protocol
 
 from nodes.blocks.block_map import BlockMap, Verdict, Wanted, excess, judge, targets
@@ -201,7 +202,7 @@ class BlockKeeper:
         for block in self._swept():
             suspects[block] = None
         removals: Removals = {}
-        for block in list(suspects)[:LOOKED_AT]:
+        for block in list(islice(suspects, LOOKED_AT)):
             del suspects[block]
             if self._judge(block, now, quiet, removals):
                 suspects[block] = None

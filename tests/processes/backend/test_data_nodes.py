@@ -80,6 +80,8 @@ def test_a_file_is_whole_though_the_active_and_a_data_node_are_killed_while_it_i
     running.fault("crash", "dn1")
     running.fault("crash", "dn3")
     assert got(running, "/big") == octets
+    lamps = {lamp["invariant"]: lamp["state"] for lamp in running.cluster()["lamps"]}
+    assert set(lamps.values()) == {"green"} and "blocks kept" in lamps
 
 
 def written(running: Up) -> int:
