@@ -54,8 +54,9 @@ class Lab:
         self.start_s: float | None = None
         self.trouble = ""
         self.client: Any = None
-        """The smart client behind `/api/fs`, made at its first call, and its world."""
+        """The smart client behind `/api/fs`, made at its first call, its world, and its files."""
         self.client_world: Any = None
+        self.files: Any = None
         self._pictured_ns = 0
         self._pictured_seq = store.seq
         self.fabric.picture.seq = store.seq

@@ -10,11 +10,16 @@ from nodes.protocols.mams import messages as mams_messages
 from nodes.protocols.vssp import mechanism as vssp
 from nodes.protocols.vssp import messages as vssp_messages
 from nodes.slots import MakeImageStore
+from nodes.wire.data_messages import DATA_MESSAGES
 from nodes.wire.messages import CLIENT_MESSAGES, Message
 from nodes.world import World
 
 MESSAGES: tuple[type[Message], ...] = (
-    CLIENT_MESSAGES + mams_messages.MESSAGES + dcfs2_messages.MESSAGES + vssp_messages.MESSAGES
+    CLIENT_MESSAGES
+    + DATA_MESSAGES
+    + mams_messages.MESSAGES
+    + dcfs2_messages.MESSAGES
+    + vssp_messages.MESSAGES
 )
 
 IMAGE_STORES: dict[str, MakeImageStore] = {"vssp": vssp.vssp, "hdfs_pipeline": vssp.hdfs_pipeline}

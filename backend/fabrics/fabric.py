@@ -123,6 +123,9 @@ class ClusterFabric:
     async def start_server(self, name: str) -> None:
         raise NotImplementedError
 
+    async def start_data_node(self, name: str) -> None:
+        raise NotImplementedError
+
     async def start_client(self) -> None:
         raise NotImplementedError
 
@@ -142,7 +145,7 @@ class ClusterFabric:
         """Raises FaultUnsupported for a fault of links that cannot be done here."""
 
     def peers(self) -> dict[str, str]:
-        """Where the servers listen."""
+        """Where the servers and the data nodes listen."""
         raise NotImplementedError
 
     def box(self, name: str) -> dict[str, str]:
@@ -167,6 +170,9 @@ class ClusterFabric:
 
     def recall(self, name: str) -> None:
         """A server that runs on told long ago what it is: the last picture knows; newer events correct it."""
+        node = self.last.data_nodes.get(name)
+        if node is not None:
+            self.picture.data_nodes[name] = msgspec.structs.replace(node, faults=[], process="running")
         old = self.last.servers.get(name)
         if old is not None:
             self.picture.servers[name] = msgspec.structs.replace(
@@ -178,6 +184,8 @@ class ClusterFabric:
             await self.start_server(name)
         elif name == CLIENT:
             await self.start_client()
+        elif name in self.home.data_nodes():
+            await self.start_data_node(name)
         elif name == COORDINATION:
             await self.ensemble.restart()
         else:
@@ -212,7 +220,7 @@ class ClusterFabric:
         return process.pid if process is not None and process.running else 0
 
     def states(self) -> dict[str, str]:
-        names = (*self.home.servers(), CLIENT, *self.spread([COORDINATION]))
+        names = (*self.home.servers(), *self.home.data_nodes(), CLIENT, *self.spread([COORDINATION]))
         return {name: self.state_of(name) for name in names}
 
     def settled(self) -> bool:

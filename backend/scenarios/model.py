@@ -25,6 +25,7 @@ class ClusterPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     granularity: str = "2-16-2048"
     """`DirDep-DirWid-FileWid` of the placement ddg."""
     cross_group: Literal["s2pc_mp", "two_phase"] = "s2pc_mp"
+    data_nodes: Annotated[int, msgspec.Meta(ge=0, le=9)] = 0
     session_timeout: str = "5s"
     heartbeat: str = "2s"
     ack_timeout: str = "500ms"

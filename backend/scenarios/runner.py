@@ -312,8 +312,9 @@ def cluster_config(part: ClusterPart, scale: float) -> ClusterConfig:
     )
     holes = Holes(**dict.fromkeys(part.holes, True))
     shape = Shape(
-        part.groups, part.standbys, part.protocol, part.placement, part.granularity, part.cross_group
-    )
+        part.groups, part.standbys, part.protocol, part.placement, part.granularity, part.cross_group,
+        part.data_nodes,
+    )  # fmt: skip
     return msgspec.structs.replace(
         new_config(shape, "clover"),
         timing=timing,

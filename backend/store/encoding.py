@@ -19,7 +19,7 @@ KINDS: dict[str, type[Event]] = {
     and kind is not Event
 }  # fmt: skip
 FIELDS: dict[type[Event], tuple[str, ...]] = {kind: kind.__struct_fields__ for kind in KINDS.values()}
-BIG = ("digest", "crc", "session")
+BIG = ("digest", "crc", "session", "block")
 """Integers that may exceed what a browser counts exactly: they travel as hexadecimal text."""
 
 TAKEN = ("server", "number")

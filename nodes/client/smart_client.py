@@ -16,8 +16,10 @@ from nodes.errors import FsError
 from nodes.metadata.lookup import TOP, Start
 from nodes.metadata.operations import (
     WRITES,
+    AddBlock,
     Attributes,
     CloseSession,
+    Complete,
     ContentSummary,
     Create,
     Delete,
@@ -28,6 +30,7 @@ from nodes.metadata.operations import (
     OpenSession,
     Operation,
     Rename,
+    Restamp,
     Stat,
     Summary,
 )
@@ -238,14 +241,13 @@ class SmartClient:
         deadline_ns = course.began_ns + self._timing.call_deadline_ms * MILLISECOND
         operation = course.operation
         is_write = type(operation) in WRITES
-        has_path = type(operation) not in (OpenSession, CloseSession)
-        if has_path and not self._alone:
+        if not self._alone and type(operation) not in (OpenSession, CloseSession):
             error = await self._set_out(course)
             if error is not None:
                 return error
         course.server = self._groups[course.group].believed
         while True:
-            if is_write and has_path and not self._groups[course.group].opened:
+            if is_write and type(operation) is not OpenSession and not self._groups[course.group].opened:
                 await self._open_at(course.group)
             course.tries += 1
             peer, reply = await self._ask(course)
@@ -294,6 +296,9 @@ class SmartClient:
         """Begins the way anew from the dentry cache; an answer when the new name of a rename cannot be resolved."""
         operation = course.operation
         course.resolved_ns = 0
+        if isinstance(operation, AddBlock | Complete | Restamp):
+            course.group = home_group(operation.inode)
+            return None
         path = operation.old if isinstance(operation, Rename) else operation.path  # type: ignore[union-attr]
         course.starts = [self._dentries.start(path, self._upto(path, operation))]
         course.group = home_group(course.starts[0].inode)

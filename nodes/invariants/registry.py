@@ -7,6 +7,7 @@ from typing import Any
 
 from nodes.config import ClusterConfig
 from nodes.invariants.atomic import Atomic
+from nodes.invariants.blocks_kept import BlocksKept
 from nodes.invariants.by_stamp import ByStamp
 from nodes.invariants.checker import SECOND, Check
 from nodes.invariants.dense_journal import DenseJournal
@@ -24,8 +25,8 @@ Step = Callable[[Stamped, Any], None]
 NAMES = tuple(
     check.name for check in (OneActive, NoLostWrite, ExactlyOnce, SameState, DenseJournal, Linearisable)
 )
-NAMES_OF_SEVERAL = (*NAMES, Atomic.name)
-"""In the order of the page; the last one where there are several groups."""
+NAMES_OF_ALL = (*NAMES, Atomic.name, BlocksKept.name)
+"""In the order of the page; the last but one where there are several groups, the last one where there are data nodes."""
 
 
 class GroupChecks:
@@ -63,6 +64,8 @@ class Lamps:
         if several:
             names = {group.number: group.name for group in cluster.groups}
             self._shared = [ByStamp(self._home), Atomic(names)]
+        if cluster.data.nodes:
+            self._shared.append(BlocksKept())
         self._checks = [check for group in self._groups.values() for check in group.checks] + self._shared
         self._look_ns = 0
 

@@ -7,15 +7,17 @@ from typing import Any
 
 import msgspec
 
+from nodes.metadata.blocks import Body
 from nodes.metadata.inode import NO_NAMES, Inode, dentry_term
 from nodes.metadata.namespace import Namespace
-from nodes.metadata.operations import Result
+from nodes.metadata.operations import Block, Result
 from nodes.metadata.placement import Unit
 from nodes.metadata.tree import orphan_term, unit_term
-from nodes.units import GROUP_SHIFT, home_group
+from nodes.units import GROUP_SHIFT, OpId, home_group
 
 InodeRow = tuple[int, int, int, int, str, str, int, int, bool]
 DentryRow = tuple[int, str, int]
+BodyRow = tuple[int, int, list[Block], OpId | None]
 UnitRow = tuple[int, Unit]
 SessionRow = tuple[str, int, dict[int, Result]]
 
@@ -124,6 +126,26 @@ def _load_dentries(namespace: Namespace, rows: list[DentryRow]) -> int:
     return change
 
 
+def _body_rows(namespace: Namespace) -> Iterator[Placed]:
+    for body in namespace.tree.bodies:
+        yield body.inode, (body.inode, body.block_size, body.blocks, body.writer)
+
+
+def _load_bodies(namespace: Namespace, rows: list[BodyRow]) -> int:
+    for row in rows:
+        namespace.tree.bodies.restore(Body(*row))
+    return 0
+
+
+def _next_block_rows(namespace: Namespace) -> Iterator[Placed]:
+    yield None, namespace.tree.bodies.next_block
+
+
+def _load_next_block(namespace: Namespace, rows: list[int]) -> int:
+    (namespace.tree.bodies.next_block,) = rows
+    return 0
+
+
 def _unit_rows(namespace: Namespace) -> Iterator[Placed]:
     for number, unit in namespace.tree.units.items():
         yield number, (number, unit)
@@ -168,6 +190,8 @@ def _load_sessions(namespace: Namespace, rows: list[SessionRow]) -> int:
 KINDS: dict[str, Kind] = {
     "inodes": Kind(_inode_rows, list[InodeRow], _load_inodes),
     "dentries": Kind(_dentry_rows, list[DentryRow], _load_dentries),
+    "bodies": Kind(_body_rows, list[BodyRow], _load_bodies),
+    "next block": Kind(_next_block_rows, list[int], _load_next_block),
     "units": Kind(_unit_rows, list[UnitRow], _load_units),
     "orphans": Kind(_orphan_rows, list[int], _load_orphans),
     "crossing": Kind(_crossing_rows, list[Any], _load_crossing),

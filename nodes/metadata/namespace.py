@@ -8,6 +8,7 @@ from typing import Any
 from nodes.errors import FsError
 from nodes.metadata.crossing import Crossing
 from nodes.metadata.effects import Busy
+from nodes.metadata.files import FILE_PLANNERS, Files, file_appliers
 from nodes.metadata.inode import MASK
 from nodes.metadata.lookup import Start
 from nodes.metadata.operations import OpenSession, Read, Result, Write
@@ -59,16 +60,18 @@ class Namespace:
             CloseSessionRecord: lambda record, undo: self.sessions.close(record.op_id.client, undo),
             ReclaimRecord: lambda record, undo: self.tree.drop(record.inode, undo),
             **self.crossing.appliers,
+            **file_appliers(self.tree),
         }
 
     @property
     def digest(self) -> int:
         """64 bits over inodes, dentries and sessions, the same on every replica in the same state."""
-        return (self.tree.digest + self.sessions.digest + self.crossing.digest) & MASK
+        tree = self.tree
+        return (tree.digest + tree.bodies.digest + self.sessions.digest + self.crossing.digest) & MASK
 
     def recompute_digest(self) -> int:
         """What `digest` must be, made anew from every entry."""
-        parts = (self.tree, self.sessions, self.crossing)
+        parts = (self.tree, self.tree.bodies, self.sessions, self.crossing)
         return sum(part.recompute_digest() for part in parts) & MASK
 
     # --- writes ----------------------------------------------------------------------------------------------------
@@ -78,7 +81,11 @@ class Namespace:
         self._check_call(operation, op_id, lowest_open)
         if op_id in self.crossing.calls:
             raise Busy("this very call is not decided")
-        return PLANNERS[type(operation)](self.tree, operation, Call(op_id, lowest_open, now_ns), way)
+        call = Call(op_id, lowest_open, now_ns)
+        planner = FILE_PLANNERS.get(type(operation))
+        if planner is not None:
+            return planner(Files(self.tree, self.sessions), operation, call, way)
+        return PLANNERS[type(operation)](self.tree, operation, call, way)
 
     def _check_call(self, operation: Write, op_id: OpId, lowest_open: int) -> None:
         sessions = self.sessions

@@ -10,13 +10,14 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from nodes.blocks.keeper import BlockKeeper
 from nodes.config import MILLISECOND, ServerConfig, group_of
-from nodes.metadata.pages import page_of
 from nodes.protocols.mams import messages as m
 from nodes.protocols.mams.active import Active
 from nodes.protocols.mams.election import Election
 from nodes.protocols.mams.imaging import Photographer
-from nodes.protocols.mams.log import NOTHING, decode_group, named_fields
+from nodes.protocols.mams.log import NOTHING
+from nodes.protocols.mams.questions import answer_questions
 from nodes.protocols.mams.reading import read_from_pool
 from nodes.protocols.mams.replica import Replica, open_replica
 from nodes.protocols.mams.view import ACTIVE, JUNIOR, Place, Watch
@@ -68,6 +69,9 @@ class Mams:
         self._addresses: dict[str, str] = {}
         self._reading: Scope | None = None
         self._imaging = Photographer(self._replica)
+        self._blocks = BlockKeeper(
+            world, self._group, config.cluster.data, self._replica.state, self._commands_data_nodes
+        )
         self._handlers = self._table()
         self._replica.pool.on_promised = self._on_promised
 
@@ -76,19 +80,10 @@ class Mams:
         world.network.receive(self.on_message)
         world.scope.spawn(self._replica.pool.run(), "pool node")
         world.scope.spawn(self._replica.images.run(), "images")
+        world.scope.spawn(self._blocks.run(), "block map")
         world.coordination.on_state(self.on_state)
         self.on_state(world.coordination.state)
-        answer = getattr(world, "answer", None)
-        if answer is not None:
-            answer("group", self._tell_group)
-            answer("tree", lambda question: page_of(self._replica.state.namespace, question))
-
-    def _tell_group(self, question: dict[str, Any]) -> dict[str, Any]:
-        """A journal group as it lies on this server's disk, for whoever looks into its journal."""
-        sn = int(question["sn"])
-        for octets in self._replica.log.octets(sn, sn):
-            return {"group": named_fields(decode_group(octets))}
-        return {"group": None}
+        answer_questions(self._replica)
 
     # --- messages -------------------------------------------------------------------------------------------------
 
@@ -114,7 +109,15 @@ class Mams:
             CheckOperation: self._on_check,
             AskView: self._on_ask_view,
             **self._replica.images.handlers,
+            **self._blocks.table(),
         }
+
+    def _commands_data_nodes(self) -> tuple[int, bool]:
+        """Only the active does, for as long as it may answer."""
+        active = self._active
+        if active is None or not active.serving or not active.lease.holds:
+            return 0, False
+        return active.epoch, active.quiet
 
     def _to_active(self, step: Callable[[Active, str, Any], None]) -> Callable[[str, Any], None]:
         def deliver(peer: str, message: Any) -> None:

@@ -53,7 +53,7 @@ class Sending:
     def writes(self, image: str) -> bool:
         return self.outgoing is not None and self.outgoing.image == image
 
-    def on_acked(self, peer: str, message: m.PacketAcked) -> None:
+    def on_acked(self, peer: str, message: m.ImagePacketAcked) -> None:
         outgoing = self.outgoing
         if outgoing is not None and self.writes(message.image) and message.round == outgoing.round:
             outgoing.on_acked(message.partition, message.offset, message.holders)
