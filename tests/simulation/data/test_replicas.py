@@ -6,7 +6,7 @@ import pytest
 
 from nodes.errors import FsError
 from nodes.metadata.operations import Delete, SetReplication
-from nodes.trace.events import ReplicaDamaged, ReplicaRemoved
+from nodes.trace.block_events import ReplicaDamaged, ReplicaRemoved
 from nodes.wire.data_messages import FINAL, WRITING, Remove
 from tests.simulation.data.lab import DataLab, content
 
