@@ -225,11 +225,10 @@ class ClusterFabric:
         return {name: self.state_of(name) for name in names}
 
     def settled(self) -> bool:
-        """All green: every server runs and has a place in the global view, and a group's active serves."""
+        """All green: every server runs and has a place in the global view, and every group's active serves."""
         servers = self.picture.servers.values()
-        return all(s.role in ("active", "standby") for s in servers) and any(
-            s.believes == "active" for s in servers
-        )
+        serving = {s.group for s in servers if s.believes == "active"}
+        return all(s.role in ("active", "standby") for s in servers) and serving >= set(self.picture.groups)
 
     # --- events -----------------------------------------------------------------------------------
 

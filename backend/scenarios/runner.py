@@ -227,7 +227,7 @@ class Run:
         if expect.letters is not None:
             found.append(self._letters_now(expect))
         if expect.serving is not None:
-            now = self._situation.serves
+            now = self._situation.serves(expect.group)
             found.append(Verdict(f"serving: {expect.serving}", now == expect.serving, str(now)))
         if expect.settled is not None:
             now = self._situation.settled
