@@ -49,7 +49,10 @@ class ImageStore(Protocol):
         """The pool node: takes and keeps what others send; for ever. Raises OSError of the disk."""
 
     def newest(self, accepts: Callable[[Mark], bool]) -> tuple[Namespace, Mark] | None:
-        """The newest whole image on this disk whose mark is accepted; a damaged one is told and passed over. Raises OSError."""
+        """The newest whole image on this disk whose mark is accepted; a damaged one is told and passed over.
+
+        Raises UnknownFormat, OSError.
+        """
 
     def stored(self) -> list[int]:
         """The sn of every whole image on this disk, the newest last."""

@@ -39,6 +39,10 @@ class ImageDamaged(Damaged):
     """An image that must not be believed; one line says where it is damaged."""
 
 
+class UnknownFormat(ImageDamaged):
+    """An image of another version, which is not ours to alter; one line names both numbers."""
+
+
 class Header(msgspec.Struct, array_like=True, frozen=True):
     """Begins every partition; all but `partition` is the same in all of them."""
 
@@ -221,9 +225,11 @@ class Stream:
 
     def _check_head(self, head: tuple[bytes, int]) -> None:
         magic, number = head
-        if magic != MAGIC or number != FORMAT:
-            raise ImageDamaged(
-                f"partition {self._partition} has format {number} of {magic!r}; this version reads format {FORMAT} of {MAGIC!r}"
+        if magic != MAGIC:
+            raise ImageDamaged(f"partition {self._partition} begins with {magic!r}, not with {MAGIC!r}")
+        if number != FORMAT:
+            raise UnknownFormat(
+                f"partition {self._partition} of the image has format {number}; this version reads format {FORMAT}"
             )
         self._begun = True
 

@@ -361,7 +361,7 @@ def image_scope(order: m.TakeImage) -> str:
 
 
 def start(world: World, config: ServerConfig, make_images: MakeImageStore) -> None:
-    """Starts a metadata server in this world. Raises JournalCorrupt, OSError of what lies on the disk."""
+    """Starts a metadata server in this world. Raises JournalCorrupt, UnknownFormat, OSError of what lies on the disk."""
     try:
         server = Mams(world, config, make_images)
     except JournalCorrupt as corrupt:

@@ -59,7 +59,7 @@ class Replica:
 def open_replica(
     world: World, config: ServerConfig, group: GroupConfig, make_images: MakeImageStore
 ) -> Replica:
-    """Reads image, journal and promised epoch. Raises JournalCorrupt, OSError."""
+    """Reads image, journal and promised epoch. Raises JournalCorrupt, UnknownFormat, OSError."""
     holes = config.cluster.holes
     journal = Journal.open(world.disk, "journal")
     replica: Replica

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from nodes.metadata.images import ImageDamaged
+from nodes.metadata.images import ImageDamaged, UnknownFormat
 from nodes.metadata.namespace import Namespace
 from nodes.protocols.vssp import messages as m
 from nodes.protocols.vssp.acknowledging import STRATEGIES, Acknowledging
@@ -94,6 +94,8 @@ class Pool:
                 manifest = self._shelf.manifest(image)
                 if accepts(manifest.mark):
                     return self._shelf.load(manifest), manifest.mark
+            except UnknownFormat:
+                raise
             except (ImageDamaged, FileNotFoundError) as damaged:
                 self._world.trace.emit(ImageRefused(image, str(damaged)))
         return None

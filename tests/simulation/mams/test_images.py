@@ -121,6 +121,23 @@ def test_a_damaged_image_is_passed_over_for_the_one_before() -> None:
         group.finish()
 
 
+def test_an_image_of_another_version_is_not_touched() -> None:
+    group = Group(14)
+    group.cluster.run_for(6 * SECOND)
+    victim = group.of("S")[0]
+    group.cluster.faults.crash(victim)
+    files = group.cluster.servers[victim].store.files
+    newest = max(path for path in files if path.endswith(".manifest"))
+    files[newest].octets[8] = 9
+    before = {path: bytes(file.octets) for path, file in files.items()}
+    group.cluster.faults.restart(victim)
+    group.cluster.run_for(SECOND)
+    assert "format 9; this version reads format 1" in group.told(Stopped, victim)[-1].reason
+    assert {path: bytes(file.octets) for path, file in files.items()} == before
+    group.lamps.finish()
+    assert group.lamps.failures == []
+
+
 def test_a_junior_whose_journal_was_pruned_away_reads_the_image() -> None:
     group = Group(5, image_gap=100_000)
     standby = group.of("S")[0]
