@@ -87,6 +87,8 @@ class Receiving:
         self._replies: list[tuple[str, Message]] = []
         self._wanted = Wake()
         self._words = 0
+        self._unknown = ""
+        """The image that was refused last, when it was none of ours: the rest of its packets are refused in silence."""
 
     def on_message(self, peer: str, message: Message) -> None:
         self._inbox.append((peer, message))
@@ -208,8 +210,9 @@ class Receiving:
         return arriving
 
     def _refuse(self, writer: str, image: str, round: int, partition: int, have: int, reason: str) -> None:
-        self._words += 1
-        if self._words <= WORDS_MOST:
+        again, self._unknown = have < 0 and image == self._unknown, image if have < 0 else ""
+        self._words += not again
+        if self._words <= WORDS_MOST and not again:
             self._world.trace.emit(PacketRefused(image[:64], partition, have, reason))
         self._world.network.send(writer, m.PacketNotTaken(image[:64], round, partition, have, reason))
 
