@@ -28,7 +28,7 @@ from nodes.wire.messages import Mark
 from nodes.world import AppendFile, World
 
 SLICE = 4
-"""Pieces of a partition's stream, 512 rows each, that are made in one turn."""
+"""Pieces of a partition's stream, some 512 rows each, that are made in one turn."""
 SYNC_OCTETS = 1 << 20
 RESEND_NS = 500 * MILLISECOND
 TRIES = 4
