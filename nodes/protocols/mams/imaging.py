@@ -130,8 +130,10 @@ class Imaging:
             if every and self._replica.state.commit_sn - self._taken_sn >= every:
                 self._order()
             elif self._prunes and not self._in_use:
-                self._prunes = False
-                self._prune(await self._survey())
+                images = await self._survey()
+                self._prunes = self._in_use
+                if not self._prunes:
+                    self._prune(images)
 
     async def _survey(self) -> list[StoredImage]:
         nodes = [self._replica.name, *self._writer.participants]

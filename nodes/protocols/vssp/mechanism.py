@@ -45,8 +45,9 @@ class Pool:
         self._sending = Sending(world, shelf, acknowledging, partitions)
         self._receiving = Receiving(world, shelf, self._tidy)
         self._serving = Serving(world, shelf, journal_first)
-        self._reading = Reading(world, shelf, calls)
-        self._repairs = Repairs(world, shelf, calls, self._busy, lambda image: self._reporting.forget(image))
+        files = asyncio.Lock()
+        self._reading = Reading(world, shelf, calls, files)
+        self._repairs = Repairs(world, shelf, calls, files, self._sending.writes, self._before_repair)
         self._reporting = Reporting(world, shelf, calls, journals, self._busy)
         self.handlers: dict[type[Message], Callable[[str, Any], None]] = {
             m.OpenImage: self._receiving.on_message,
@@ -72,6 +73,11 @@ class Pool:
         outgoing = self._sending.outgoing
         incoming = (image for image, each in self._receiving.incoming.items() if not each.shelved)
         return {self._reading.image, outgoing.image if outgoing else "", *incoming} - {""}
+
+    def _before_repair(self, image: str) -> None:
+        """Whoever orders a repair knows that the image is whole elsewhere: no chain brings it any more."""
+        self._receiving.forget(image)
+        self._reporting.forget(image)
 
     def _tidy(self) -> None:
         """The newest images stay, and those that a pin needs; the others go while everything else goes on."""

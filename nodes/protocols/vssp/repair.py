@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from crc32c import crc32c
@@ -31,20 +32,23 @@ SYNC_OCTETS = 1 << 20
 
 
 class Repairs:
-    """Carries out recover and remove commands, one after the other. An image that is `busy` is left alone."""
+    """Carries out recover and remove commands, one after the other. An image that this server `writes` is left alone."""
 
     def __init__(
         self,
         world: World,
         shelf: Shelf,
         calls: Calls,
-        busy: Callable[[], set[str]],
+        files: asyncio.Lock,
+        writes: Callable[[str], bool],
         changes: Callable[[str], None],
     ):
         self._world = world
         self._shelf = shelf
         self._calls = calls
-        self._busy = busy
+        self._files = files
+        """Held by whoever changes the files of images that are whole elsewhere: a repair, or the reading of an image."""
+        self._writes = writes
         self._changes = changes
         """Told of an image before its files change on this disk."""
         self._commands: list[m.RecoverFile | m.RemoveFile] = []
@@ -61,14 +65,15 @@ class Repairs:
         while True:
             await self._wanted.wait()
             while self._commands:
-                await self._carry_out(self._commands[0])
+                async with self._files:
+                    await self._carry_out(self._commands[0])
                 del self._commands[0]
 
     async def _carry_out(self, command: m.RecoverFile | m.RemoveFile) -> None:
         known = image_of(command.file)
         assert known is not None
         image, partition = known
-        if image in self._busy():
+        if self._writes(image):
             return
         self._changes(image)
         if isinstance(command, m.RemoveFile):

@@ -137,7 +137,8 @@ class Sending:
             await self._close(outgoing, manifest)
             holders = [node for node in chain if node in outgoing.shelved]
         finally:
-            self.outgoing = None
+            if self.outgoing is outgoing:
+                self.outgoing = None
         took_ms = (self._world.clock.monotonic_ns() - began_ns) // MILLISECOND
         self._world.trace.emit(
             ImageWritten(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from itertools import pairwise
 from typing import Any
 
@@ -253,6 +256,28 @@ def test_the_baseline_serves_the_same() -> None:
     group.cluster.run_for(4 * SECOND)
     assert len(group.told(ImageWritten)) >= 2
     group.finish()
+
+
+LOG = """
+import hashlib
+from nodes.config import *
+from nodes.sim.explore import *
+e = Explorer(one_group(image_every=20, image_gap=30), WorkloadConfig(clients=4, rate_per_s=20))
+for seed in range(2):
+    _, cluster = e.run(seed, random_plan(seed, e.config, e.span_ns, 5))
+    print(hashlib.sha256(cluster.event_log_bytes()).hexdigest(), len(cluster.events))
+"""
+
+
+def test_images_are_the_same_in_any_process() -> None:
+    logs = {
+        subprocess.run(
+            [sys.executable, "-c", LOG],
+            env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True,
+        ).stdout
+        for seed in ("0", "77")
+    }  # fmt: skip
+    assert len(logs) == 1
 
 
 @pytest.mark.parametrize("first", [0, 12])

@@ -309,6 +309,19 @@ def test_who_lacks_an_image_repairs_itself() -> None:
     assert len(lab.told(PoolReported)) >= 4 and {e.remedy for e in lab.told(ReplicasDisagree)} == {"recover"}
 
 
+def test_who_was_left_out_of_the_chain_repairs_itself() -> None:
+    lab = PoolLab(24)
+    task = lab.write()
+    lab.until(lambda: any(partitions_of(lab, "n3").values()))
+    lab.cluster.faults.cut("n2", "n3")
+    lab.until(task.done)
+    assert task.result() == ["n1", "n2"]
+    lab.cluster.faults.heal_all()
+    survey(lab)
+    lab.until(lambda: bool(lab.told(ImageShelved, "n3")))
+    assert lab.equal("n3")
+
+
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.95])
 def test_repair_resumes_at_the_first_bad_offset(share: float) -> None:
     """VSSP §IV.C, Fig. 8b: "the damaged file can be recovered in a proper position"."""
