@@ -83,18 +83,20 @@ class Repairs:
             if partition is None:
                 await self._shelve(image, command.source)
             else:
-                self._shelf.remove(manifest_file(image))
-                await self.recover(command)
+                await self._recover(image, command)
         except (ImageDamaged, NotFetched) as error:
             self._world.trace.emit(ImageRefused(image, str(error)))
 
-    async def recover(self, command: m.RecoverFile) -> None:
-        """Makes this replica equal to the source's. Raises NotFetched, OSError."""
+    async def _recover(self, image: str, command: m.RecoverFile) -> None:
+        """Makes this replica equal to the source's; until it is, the image does not count. Raises NotFetched, OSError."""
         file, size, sources = command.file, command.size, [command.source]
         theirs = await fetch_sums(self._calls, command.source, file, size)
         out = self._world.disk.open_append(path_of(file))
         try:
-            offset = began = await self._first_bad(file, theirs)
+            offset = began = min(size, await self._first_bad(file, theirs))
+            if offset == size == out.size:
+                return
+            self._shelf.remove(manifest_file(image))
             if out.size > offset:
                 await out.truncate(offset)
             self._world.trace.emit(Repairing(file, command.source, began, offset, size))
