@@ -33,7 +33,6 @@ from nodes.wire.codec import Codec
 from nodes.wire.messages import Mark, Message
 
 TICK_NS = 1_000_000
-DIRECTORIES = 20_000
 
 
 def namespace_of(inodes: int) -> Namespace:

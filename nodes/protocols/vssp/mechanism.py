@@ -120,7 +120,9 @@ class Pool:
         return holders
 
     async def read(self, sources: list[str], progress: Callable[[], None]) -> tuple[Namespace, Mark] | None:
-        return await self._reading.read(sources, progress)
+        read = await self._reading.read(sources, progress)
+        self._tidy()
+        return read
 
     async def survey(self, nodes: list[str]) -> list[StoredImage]:
         return await self._reporting.survey(nodes)

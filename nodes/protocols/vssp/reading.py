@@ -157,7 +157,8 @@ class Reading:
 def best_offer(offers: dict[str, list[str]], shelf: Shelf) -> str:
     """The newest image that is offered; one that is here in part goes first. Empty when there is none."""
     offered = {image for images in offers.values() for image in images}
-    begun = [image for image in shelf.files() if image in offered]
+    whole = shelf.images()
+    begun = [image for image in shelf.files() if image in offered and image not in whole]
     return max(begun, default=max(offered, default=""))
 
 

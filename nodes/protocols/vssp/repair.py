@@ -12,6 +12,7 @@ from nodes.protocols.vssp import messages as m
 from nodes.protocols.vssp.fetching import NotFetched, fetch_piece, fetch_sums
 from nodes.protocols.vssp.manifest import (
     MANIFEST_MAX,
+    PARTITION_MAX,
     PartitionEntry,
     decode,
     image_of,
@@ -56,7 +57,10 @@ class Repairs:
 
     def on_command(self, peer: str, command: m.RecoverFile | m.RemoveFile) -> None:
         """A command for what no image has, or that waits already, is dropped."""
-        if image_of(command.file) and len(self._commands) < COMMANDS_MOST and command not in self._commands:
+        absurd = isinstance(command, m.RecoverFile) and not 0 < command.size <= PARTITION_MAX
+        if image_of(command.file) is None or absurd or command in self._commands:
+            return
+        if len(self._commands) < COMMANDS_MOST:
             self._commands.append(command)
             self._wanted.set()
 

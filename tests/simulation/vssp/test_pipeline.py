@@ -268,6 +268,15 @@ def test_a_newer_image_does_not_make_the_reader_of_an_older_one_start_over() -> 
     assert lab.run("n3", lab.pools["n3"].read(["n1", "n2"], lambda: None))[1] == lab.mark
 
 
+def test_an_older_image_that_is_whole_here_does_not_go_before_a_newer_one() -> None:
+    lab = PoolLab(26, files=500)
+    assert lab.written() == lab.names
+    lab.cluster.faults.crash("n3")
+    assert lab.written("n2", Mark(0, 1, 200, 9)) == ["n2", "n1"]
+    lab.cluster.faults.restart("n3")
+    assert lab.run("n3", lab.pools["n3"].read(["n1", "n2"], lambda: None))[1].sn == 200
+
+
 def test_without_an_image_or_with_dead_sources_reading_gives_up() -> None:
     lab = PoolLab(14)
     assert lab.run("n3", lab.pools["n3"].read(["n1", "n2"], lambda: None)) is None
