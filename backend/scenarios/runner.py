@@ -294,8 +294,9 @@ def cluster_config(part: ClusterPart, scale: float) -> ClusterConfig:
     )
     holes = Holes(**dict.fromkeys(part.holes, True))
     return one_group(
-        part.standbys, timing=timing, holes=holes, min_in_step=part.min_in_step, image_gap=part.image_gap
-    )
+        part.standbys, timing=timing, holes=holes, min_in_step=part.min_in_step, image_gap=part.image_gap,
+        image_every=part.image_every, image_store=part.image_store,
+    )  # fmt: skip
 
 
 def workload_config(part: WorkloadPart, scale: float) -> WorkloadConfig:
