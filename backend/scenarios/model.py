@@ -33,6 +33,9 @@ class ClusterPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     renew_scan: str = "200ms"
     min_in_step: Count = 0
     image_gap: Annotated[int, msgspec.Meta(ge=1)] = 5_000
+    image_every: Count = 20_000
+    """Groups after which a standby writes an image; 0 means only when a junior needs one."""
+    image_store: Literal["vssp", "hdfs_pipeline"] = "vssp"
     holes: list[str] = []
     """The paper's holes to open, by their switches."""
 

@@ -321,6 +321,8 @@ def cluster_config(part: ClusterPart, scale: float) -> ClusterConfig:
         holes=holes,
         min_in_step=part.min_in_step,
         image_gap=part.image_gap,
+        image_every=part.image_every,
+        image_store=part.image_store,
     )
 
 

@@ -383,7 +383,7 @@ def start(
     make_images: MakeImageStore,
     cross_group: Callable[[GroupHost], CrossGroup],
 ) -> None:
-    """Starts a metadata server in this world. Raises JournalCorrupt, OSError of what lies on the disk."""
+    """Starts a metadata server in this world. Raises JournalCorrupt, UnknownFormat, OSError of what lies on the disk."""
     try:
         server = Mams(world, config, make_images, cross_group)
     except JournalCorrupt as corrupt:

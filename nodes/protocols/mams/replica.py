@@ -66,7 +66,7 @@ def open_replica(
     make_images: MakeImageStore,
     cross_group: Callable[[GroupHost], CrossGroup],
 ) -> Replica:
-    """Reads image, journal and promised epoch. Raises JournalCorrupt, OSError."""
+    """Reads image, journal and promised epoch. Raises JournalCorrupt, UnknownFormat, OSError."""
     holes = config.cluster.holes
     journal = Journal.open(world.disk, "journal")
     replica: Replica

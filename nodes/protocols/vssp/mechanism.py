@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from nodes.metadata.images import ImageDamaged
+from nodes.metadata.images import ImageDamaged, UnknownFormat
 from nodes.metadata.namespace import Namespace
 from nodes.protocols.vssp import messages as m
 from nodes.protocols.vssp.acknowledging import STRATEGIES, Acknowledging
@@ -45,8 +45,9 @@ class Pool:
         self._sending = Sending(world, shelf, acknowledging, partitions)
         self._receiving = Receiving(world, shelf, self._tidy)
         self._serving = Serving(world, shelf, journal_first)
-        self._reading = Reading(world, shelf, calls)
-        self._repairs = Repairs(world, shelf, calls, self._busy, lambda image: self._reporting.forget(image))
+        files = asyncio.Lock()
+        self._reading = Reading(world, shelf, calls, files)
+        self._repairs = Repairs(world, shelf, calls, files, self._sending.writes, self._before_repair)
         self._reporting = Reporting(world, shelf, calls, journals, self._busy)
         self.handlers: dict[type[Message], Callable[[str, Any], None]] = {
             m.OpenImage: self._receiving.on_message,
@@ -73,6 +74,11 @@ class Pool:
         incoming = (image for image, each in self._receiving.incoming.items() if not each.shelved)
         return {self._reading.image, outgoing.image if outgoing else "", *incoming} - {""}
 
+    def _before_repair(self, image: str) -> None:
+        """Whoever orders a repair knows that the image is whole elsewhere: no chain brings it any more."""
+        self._receiving.forget(image)
+        self._reporting.forget(image)
+
     def _tidy(self) -> None:
         """The newest images stay, and those that a pin needs; the others go while everything else goes on."""
         self._receiving.forget_below(max(self._shelf.images(), default=""))
@@ -94,6 +100,8 @@ class Pool:
                 manifest = self._shelf.manifest(image)
                 if accepts(manifest.mark):
                     return self._shelf.load(manifest), manifest.mark
+            except UnknownFormat:
+                raise
             except (ImageDamaged, FileNotFoundError) as damaged:
                 self._world.trace.emit(ImageRefused(image, str(damaged)))
         return None
@@ -112,7 +120,9 @@ class Pool:
         return holders
 
     async def read(self, sources: list[str], progress: Callable[[], None]) -> tuple[Namespace, Mark] | None:
-        return await self._reading.read(sources, progress)
+        read = await self._reading.read(sources, progress)
+        self._tidy()
+        return read
 
     async def survey(self, nodes: list[str]) -> list[StoredImage]:
         return await self._reporting.survey(nodes)

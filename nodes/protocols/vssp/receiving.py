@@ -86,7 +86,11 @@ class Receiving:
         self._inbox: list[tuple[str, Message]] = []
         self._replies: list[tuple[str, Message]] = []
         self._wanted = Wake()
+        self._unused: list[AppendFile] = []
+        """Files of forgotten images: closed when nobody syncs them."""
         self._words = 0
+        self._unknown = ""
+        """The image that was refused last, when it was none of ours: the rest of its packets are refused in silence."""
 
     def on_message(self, peer: str, message: Message) -> None:
         self._inbox.append((peer, message))
@@ -112,6 +116,8 @@ class Receiving:
             await self._sync()
             for peer, close in closes:
                 await self._close(peer, close)
+            while self._unused:
+                self._unused.pop().close()
 
     # --- opening ---------------------------------------------------------------------------------------------------
 
@@ -155,6 +161,11 @@ class Receiving:
             return "it was opened with another number of partitions"
         return ""
 
+    def forget(self, image: str) -> None:
+        """It comes another way."""
+        if image in self.incoming:
+            self._forget(image)
+
     def forget_below(self, image: str) -> None:
         """Older images on their way are of no use any more."""
         for older in [each for each in self.incoming if each < image]:
@@ -162,9 +173,9 @@ class Receiving:
 
     def _forget(self, image: str) -> None:
         gone = self.incoming.pop(image)
-        for arriving in gone.arriving.values():
-            if not gone.shelved:
-                arriving.file.close()
+        if not gone.shelved:
+            self._unused += [arriving.file for arriving in gone.arriving.values()]
+            self._wanted.set()
 
     # --- packets ---------------------------------------------------------------------------------------------------
 
@@ -208,8 +219,9 @@ class Receiving:
         return arriving
 
     def _refuse(self, writer: str, image: str, round: int, partition: int, have: int, reason: str) -> None:
-        self._words += 1
-        if self._words <= WORDS_MOST:
+        again, self._unknown = have < 0 and image == self._unknown, image if have < 0 else ""
+        self._words += not again
+        if self._words <= WORDS_MOST and not again:
             self._world.trace.emit(PacketRefused(image[:64], partition, have, reason))
         self._world.network.send(writer, m.PacketNotTaken(image[:64], round, partition, have, reason))
 

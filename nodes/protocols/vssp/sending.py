@@ -28,7 +28,7 @@ from nodes.wire.messages import Mark
 from nodes.world import AppendFile, World
 
 SLICE = 4
-"""Pieces of a partition's stream, 512 rows each, that are made in one turn."""
+"""Pieces of a partition's stream, some 512 rows each, that are made in one turn."""
 SYNC_OCTETS = 1 << 20
 RESEND_NS = 500 * MILLISECOND
 TRIES = 4
@@ -137,7 +137,8 @@ class Sending:
             await self._close(outgoing, manifest)
             holders = [node for node in chain if node in outgoing.shelved]
         finally:
-            self.outgoing = None
+            if self.outgoing is outgoing:
+                self.outgoing = None
         took_ms = (self._world.clock.monotonic_ns() - began_ns) // MILLISECOND
         self._world.trace.emit(
             ImageWritten(
