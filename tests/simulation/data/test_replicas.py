@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from nodes.errors import FsError
-from nodes.metadata.operations import Delete, SetReplication
-from nodes.trace.events import ReplicaDamaged, ReplicaRemoved
+from nodes.metadata.operations import Delete, Mkdir, SetReplication
+from nodes.protocols.mams.renewing import DIRECT_GAP
+from nodes.trace.events import Renewing, ReplicaDamaged, ReplicaRemoved
 from nodes.wire.data_messages import FINAL, WRITING, Remove
 from tests.simulation.data.lab import DataLab, content
 
@@ -187,3 +188,25 @@ def test_what_a_crashed_writer_left_behind_is_removed_with_its_file() -> None:
     assert lab.files_on_disks() == 5 * 3 * 2 + 3
     lab.eve.call(Delete("/g"))
     lab.until(lambda: lab.files_on_disks() == 5 * 3 * 2)
+
+
+def test_a_junior_that_read_the_image_knows_the_blocks_of_files() -> None:
+    lab = DataLab(14, image_gap=5)
+    behind = lab.standbys[0]
+    lab.faults.crash(behind)
+    lab.put("/f", OCTETS)
+    lab.until(lambda: lab.cluster.view()[behind] == "-")
+    for number in range(DIRECT_GAP):
+        lab.eve.call(Mkdir(f"/d{number}"))
+    lab.faults.restart(behind)
+    lab.until(lambda: lab.cluster.view()[behind] == "J")
+    lab.until(lambda: lab.cluster.view()[behind] == "S")
+    phases = [s.event.phase for s in lab.cluster.events if s.server == behind and type(s.event) is Renewing]
+    assert phases[0] == "image"
+    while lab.active != behind:
+        lab.faults.take_lock("g1")
+        lab.await_next_active()
+        lab.run_ms(3_000)
+    assert lab.get("/f") == OCTETS
+    lab.append("/f", b"more", lab.eve)
+    assert lab.get("/f") == OCTETS + b"more"
