@@ -7,8 +7,10 @@ import pytest
 from nodes.errors import FsError
 from nodes.metadata.operations import Delete, Mkdir, SetReplication
 from nodes.protocols.mams.renewing import DIRECT_GAP
+from nodes.storage.chunks import sums_of
 from nodes.trace.events import Renewing, ReplicaDamaged, ReplicaRemoved
-from nodes.wire.data_messages import FINAL, WRITING, Remove
+from nodes.wire.data_messages import FINAL, WRITING, Packet, Remove, WriteBlock, WriteOpened
+from nodes.wire.messages import Message
 from tests.simulation.data.lab import DataLab, content
 
 OCTETS = content(0, 300_000)
@@ -210,3 +212,23 @@ def test_a_junior_that_read_the_image_knows_the_blocks_of_files() -> None:
     assert lab.get("/f") == OCTETS
     lab.append("/f", b"more", lab.eve)
     assert lab.get("/f") == OCTETS + b"more"
+
+
+def test_blocks_that_nobody_allocated_are_refused_or_removed() -> None:
+    lab = stored(15)
+    answers: list[WriteOpened] = []
+
+    def note(sender: str, receiver: str, message: Message) -> bool:
+        if type(message) is WriteOpened and receiver == "ada":
+            answers.append(message)
+        return False
+
+    lab.cluster.hold(note)
+    foreign, unknown = (9 << 48) | 1, (1 << 48) | 999
+    for block in (foreign, unknown):
+        opening = WriteBlock(block, 1, 0, [], {}, 1)
+        lab.cluster.net.carry("ada", "dn1", [opening, Packet(block, 1, 0, b"x", sums_of(b"x"), True)])
+    lab.until(lambda: len(answers) == 2)
+    assert {answer.block: answer.refused[:8] for answer in answers} == {foreign: "no group", unknown: ""}
+    lab.until(lambda: reasons(lab) == {"freed"})
+    assert lab.counts() == [3] * 5
