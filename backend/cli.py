@@ -16,6 +16,7 @@ import typer
 
 from backend.errors import WRONG_INPUT_EXIT, LabError, Malformed, reason_of
 from backend.settings import DEFAULT_PORT, DEFAULT_PROTOCOL, Settings, default_data
+from backend.shape import Shape
 
 app = typer.Typer(
     name="cloverlab",
@@ -47,7 +48,20 @@ def up(
     context: typer.Context,
     port: Port = None,
     protocol: Annotated[str | None, typer.Option(help="The family of protocols: mams.")] = None,
-    standbys: Annotated[int | None, typer.Option(min=1, max=9, help="Servers beside the active (3).")] = None,
+    groups: Annotated[int | None, typer.Option(min=1, max=8, help="Replica groups (1).")] = None,
+    standbys: Annotated[
+        int | None, typer.Option(min=0, max=9, help="Servers beside the active of each group (3).")
+    ] = None,
+    placement: Annotated[
+        str | None,
+        typer.Option(help="Which group is home to a new object: hash (default), random, subtree, ddg."),
+    ] = None,
+    granularity: Annotated[
+        str | None, typer.Option(help="DirDep-DirWid-FileWid of the placement ddg (2-16-2048).")
+    ] = None,
+    cross_group: Annotated[
+        str | None, typer.Option(help="How two groups commit one operation: s2pc_mp (default), two_phase.")
+    ] = None,
     data_nodes: Annotated[
         int | None, typer.Option("--data-nodes", min=0, max=9, help="Servers that keep blocks of files (3).")
     ] = None,
@@ -61,9 +75,8 @@ def up(
         raise Malformed(f"--protocol {protocol!r} is unknown; there is {DEFAULT_PROTOCOL}")
     from backend.up import run_up
 
-    settings = Settings(
-        data or default_data(), port_of(context, port), protocol, standbys, data_nodes, zookeeper
-    )
+    shape = Shape(groups, standbys, protocol, placement, granularity, cross_group, data_nodes)
+    settings = Settings(data or default_data(), port_of(context, port), shape, zookeeper)
     raise typer.Exit(run_up(settings))
 
 

@@ -64,11 +64,7 @@ class Lab:
     @classmethod
     async def open(cls, settings: Settings) -> Lab:
         """Raises CannotStart in one line; nothing is left held then."""
-        home = Home.open(
-            settings.data, settings.standbys, settings.protocol, settings.zookeeper, settings.token_file,
-            settings.inventory.servers if settings.inventory else None,
-            0 if settings.inventory else settings.data_nodes,
-        )  # fmt: skip
+        home = Home.open(settings.data, settings.shape, settings.zookeeper, settings.token_file)
         try:
             store = await Store.open(home.path / "events.db")
         except LabError:

@@ -22,12 +22,13 @@ def short(cluster: dict[str, Any]) -> dict[str, Any]:
 
 
 def table(cluster: dict[str, Any]) -> str:
+    several = len(cluster["groups"]) > 1
     rows: list[Sequence[object]] = [("", "server", "role", "process", "epoch", "sn", "pid", "address")]
     for s in cluster["servers"]:
         rows.append(
             (
                 LETTERS[s["role"]],
-                s["name"],
+                f"{s['group']}/{s['name']}" if several else s["name"],
                 s["role"],
                 s["process"],
                 s["epoch"],

@@ -71,6 +71,9 @@ class Disk(Protocol):
 
     def size(self, path: str) -> int: ...
 
+    def capacity(self) -> int:
+        """Octets that the medium holds, used ones included."""
+
     def open_append(self, path: str) -> AppendFile:
         """Creates the file (and its directories) when there is none."""
 

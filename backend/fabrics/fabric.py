@@ -20,7 +20,7 @@ from backend.fabrics.names import CLIENT, CONTROL, COORDINATION
 from backend.fabrics.traces import Traces
 from nodes.config import WorkloadConfig
 from nodes.real.clock import monotonic_ns
-from nodes.trace.events import Event, ProcessEnded, Stamped
+from nodes.trace.events import Event, ProcessEnded, Stamped, Warned
 
 TICK_S = 0.02
 WATCH_S = 0.1
@@ -80,6 +80,7 @@ class ClusterFabric:
         """What was known when the earlier control plane ended."""
         self.workload = workload
         self.traces = Traces(positions or {})
+        self.traces.on_damaged = lambda server, line: self.tell(CONTROL, Warned(f"{server}: {line}"))
         self.ledger = Ledger(lambda event: self.tell(CONTROL, event))
         self.picture = Picture.of(home.file.cluster, home.file.added, [CLIENT] if workload else [])
         self.rng = random.Random(home.file.seed)

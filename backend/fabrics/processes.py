@@ -21,12 +21,11 @@ from backend.fabrics.names import CLIENT, COORDINATION, RELAYS
 from backend.fabrics.relay_house import RelayHouse
 from backend.fabrics.sockets import ask
 from backend.fabrics.targets import natural
+from backend.shape import SERVERS_MAX
 from nodes.config import WorkloadConfig
 from nodes.real.synced import lose_power
 from nodes.trace.events import Stamped
 from nodes.trace.reader import TraceReader
-
-SERVERS_MAX = 16
 
 
 class ProcessFabric(ClusterFabric):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from nodes.errors import FsError
 from nodes.metadata.blocks import Bodies, Body, Undo
 from nodes.metadata.inode import Inode
-from nodes.metadata.lookup import find
+from nodes.metadata.lookup import Start, find
 from nodes.metadata.operations import (
     BLOCK_SIZE_MAX,
     BLOCKS_TOLD_MAX,
@@ -28,7 +28,7 @@ from nodes.metadata.operations import (
     Restamp,
 )
 from nodes.metadata.paths import shown
-from nodes.metadata.planning import Call
+from nodes.metadata.planning import Call, Way
 from nodes.metadata.records import AppendRecord, GrowRecord, Record, RestampRecord
 from nodes.metadata.sessions import Sessions
 from nodes.metadata.tree import Tree
@@ -45,9 +45,9 @@ class Files(NamedTuple):
     sessions: Sessions
 
 
-def file_at(tree: Tree, path: str) -> Inode:
+def file_at(tree: Tree, path: str, start: Start) -> Inode:
     """Raises FsError: those of `find`, and EISDIR."""
-    inode = find(tree, path)
+    inode = find(tree, path, start)
     if inode.entries is not None:
         raise FsError("EISDIR", shown(path))
     return inode
@@ -56,9 +56,9 @@ def file_at(tree: Tree, path: str) -> Inode:
 # --- planning ------------------------------------------------------------------------------------------------------
 
 
-def plan_append(files: Files, operation: Append, call: Call) -> Record:
+def plan_append(files: Files, operation: Append, call: Call, way: Way) -> Record:
     check_block_size(operation.block_size)
-    inode = file_at(files.tree, operation.path)
+    inode = file_at(files.tree, operation.path, way.start(0))
     body = files.tree.bodies.get(inode.number)
     writer = "" if body is None or body.writer is None else body.writer.client
     if files.sessions.known(writer) and not operation.force:
@@ -76,7 +76,7 @@ def check_block_size(size: int) -> None:
         raise FsError("EINVAL", f"a block size is a multiple of {CHUNK_OCTETS}, at most {BLOCK_SIZE_MAX}")
 
 
-def plan_add_block(files: Files, operation: AddBlock, call: Call) -> Record:
+def plan_add_block(files: Files, operation: AddBlock, call: Call, way: Way) -> Record:
     body = _held(files, operation.inode, operation.append, call)
     _check_finished(body, operation.length, operation.stamp)
     if len(body.blocks) >= BLOCKS_MAX:
@@ -86,13 +86,13 @@ def plan_add_block(files: Files, operation: AddBlock, call: Call) -> Record:
     return GrowRecord(*call, granted, operation.inode, operation.length, number)
 
 
-def plan_complete(files: Files, operation: Complete, call: Call) -> Record:
+def plan_complete(files: Files, operation: Complete, call: Call, way: Way) -> Record:
     body = _held(files, operation.inode, operation.append, call)
     _check_finished(body, operation.length, operation.stamp)
     return GrowRecord(*call, Done(), operation.inode, operation.length, 0)
 
 
-def plan_restamp(files: Files, operation: Restamp, call: Call) -> Record:
+def plan_restamp(files: Files, operation: Restamp, call: Call, way: Way) -> Record:
     block = _held(files, operation.inode, operation.append, call).unfinished
     if block is None:
         raise FsError("EINVAL", "the file has no unfinished block")
@@ -114,7 +114,7 @@ def _check_finished(body: Body, length: int, stamp: int) -> None:
         raise FsError("EINVAL", f"no unfinished block of stamp {stamp} can have {length} octets")
 
 
-FILE_PLANNERS: dict[type, Callable[[Files, Any, Call], Record]] = {
+FILE_PLANNERS: dict[type, Callable[[Files, Any, Call, Way], Record]] = {
     Append: plan_append,
     AddBlock: plan_add_block,
     Complete: plan_complete,
@@ -148,11 +148,11 @@ def file_appliers(tree: Tree) -> dict[type, Callable[[Any, Undo], None]]:
 # --- reading -------------------------------------------------------------------------------------------------------
 
 
-def contents(tree: Tree, operation: Open) -> Contents:
+def contents(tree: Tree, operation: Open, start: Start) -> Contents:
     """A page of a file's finished blocks. Raises FsError."""
     if operation.first < 0 or not 1 <= operation.limit <= BLOCKS_TOLD_MAX:
         raise FsError("EINVAL", f"a page of blocks begins at 0 or later and has at most {BLOCKS_TOLD_MAX}")
-    inode = file_at(tree, operation.path)
+    inode = file_at(tree, operation.path, start)
     body = tree.bodies.get(inode.number)
     if body is None:
         return Contents(inode.number, inode.length, inode.replication, 0, [], False, False)

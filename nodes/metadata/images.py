@@ -1,201 +1,280 @@
-"""The whole namespace as a sequence of checked chunks, and back.
+"""The whole namespace as partitions, each a stream of checked chunks that can be written, checked and loaded alone and in any order.
 
-A chunk is the CRC-32 of its payload (4 bytes, big-endian) and the payload: a MessagePack array [kind, rows]. The first is the header,
-the last says how many came before it.
+A stream begins with the magic and the format number (u16, little-endian). A chunk is the length (u32) and the CRC-32 (u32) of its payload,
+and the payload: a MessagePack array [kind, rows]. The first is the header, the last says how many came before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from struct import Struct
 from typing import Any
 from zlib import crc32
 
 import msgspec
 
 from nodes.errors import Damaged
-from nodes.metadata.blocks import Body
-from nodes.metadata.inode import NO_NAMES, Inode
+from nodes.metadata.inode import MASK
+from nodes.metadata.kinds import KINDS
 from nodes.metadata.namespace import Namespace
-from nodes.metadata.operations import Block, Result
-from nodes.units import OpId
+from nodes.metadata.partitions import PARTITIONS_MOST, partition_of
+from nodes.metadata.tree import MOVE_TERM
+from nodes.units import ROOT, ROOT_GROUP
 
-MAGIC = "cloverlab image"
-FORMAT = 1
+MAGIC = b"CLVRIMGE"
+FORMAT = 3
+HEAD = Struct("<8sH")
+FRAME = Struct("<II")
 ROWS = 512
 """Rows in a chunk: names are at most 255 bytes, so that a chunk stays well below a megabyte, and mostly below 64 KiB."""
+CHUNK_MAX = 64 << 20
+"""A session may hold thousands of results."""
+PATIENCE = 4096
+"""Rows that are passed over before a caller gets its turn."""
 
 _encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder().decode
+_decode = msgspec.msgpack.Decoder(tuple[str, msgspec.Raw]).decode
+_decoders: dict[str, Any] = {kind: msgspec.msgpack.Decoder(each.page) for kind, each in KINDS.items()}
 
 
 class ImageDamaged(Damaged):
     """An image that must not be believed; one line says where it is damaged."""
 
 
-class Header(msgspec.Struct, array_like=True):
-    magic: str
-    format: int
+class UnknownFormat(ImageDamaged):
+    """An image of another version, which is not ours to alter; one line names both numbers."""
+
+
+class Header(msgspec.Struct, array_like=True, frozen=True):
+    """Begins every partition; all but `partition` is the same in all of them."""
+
     group: int
     short_memory: bool
     next_number: int
     inodes: int
+    moves: int
+    """Of directories, in the whole file system."""
+    newest_ns: int
+    """Of the last record inside."""
     digest: int
+    partitions: int
+    partition: int
 
 
-InodeRow = tuple[int, int, int, int, str, str, int, int, bool]
-DentryRow = tuple[int, str, int]
-BodyRow = tuple[int, int, list[Block], OpId | None]
-SessionRow = tuple[str, int, dict[int, Result]]
+_header_of = msgspec.msgpack.Decoder(tuple[Header]).decode
+_count_of = msgspec.msgpack.Decoder(tuple[int]).decode
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
 
 
 def dump(namespace: Namespace) -> Iterator[bytes]:
-    """Chunks of an image of the present state."""
-    tree = namespace.tree
-    header = Header(
-        MAGIC, FORMAT, namespace.group, namespace.short_memory, tree.next_number, len(tree.inodes), namespace.digest
-    )  # fmt: skip
-    count = 0
-    for kind, rows in (
-        ("header", iter([header])),
-        ("inodes", (_inode_row(inode) for inode in tree.inodes.values())),
-        ("dentries", _dentry_rows(namespace)),
-        ("bodies", ((body.inode, body.block_size, body.blocks, body.writer) for body in tree.bodies)),
-        ("next block", iter([tree.bodies.next_block])),
-        ("sessions", ((client, each.lowest_open, each.results) for client, each in namespace.sessions)),
-    ):
-        for chunk in _chunks(kind, rows):
-            count += 1
-            yield chunk
-    yield from _chunks("end", iter([count]))
+    """The chunks of an image of one partition."""
+    return (chunk for _, chunk in dump_partitions(namespace, 1) if chunk)
 
 
-def _inode_row(inode: Inode) -> InodeRow:
-    return (
-        inode.number,
-        inode.mode,
-        inode.mtime_ns,
-        inode.atime_ns,
-        inode.owner,
-        inode.group,
-        inode.replication,
-        inode.length,
-        inode.entries is not None,
-    )
+def dump_partitions(
+    namespace: Namespace, partitions: int, wanted: Collection[int] | None = None
+) -> Iterator[tuple[int, bytes]]:
+    """(partition, next octets of its stream) of the present state, which must not change meanwhile; of the `wanted` partitions, else of all.
+
+    The octets may be none: nothing takes longer than some milliseconds from one pair to the next.
+    """
+    assert 0 < partitions <= PARTITIONS_MOST
+    tree, chosen = namespace.tree, range(partitions) if wanted is None else sorted(wanted)
+    counts = dict.fromkeys(chosen, 1)
+    for number in chosen:
+        header = Header(
+            namespace.group, namespace.short_memory, tree.next_number, len(tree.inodes), tree.moves,
+            namespace.newest_ns, namespace.digest, partitions, number,
+        )  # fmt: skip
+        yield number, HEAD.pack(MAGIC, FORMAT) + _chunk("header", [header])
+    for kind, each in KINDS.items():
+        for number, page in _pages(each.rows(namespace), partitions, counts):
+            if page:
+                counts[number] += 1
+            yield number, _chunk(kind, page) if page else b""
+    for number in chosen:
+        yield number, _chunk("end", [counts[number]])
 
 
-def _dentry_rows(namespace: Namespace) -> Iterator[DentryRow]:
-    for inode in namespace.tree.inodes.values():
-        for name, child in (inode.entries or NO_NAMES).items():
-            yield inode.number, name, child
-
-
-def _chunks(kind: str, rows: Iterator[Any]) -> Iterator[bytes]:
-    page: list[Any] = []
-    for row in rows:
+def _pages(rows: Iterator[Any], partitions: int, chosen: Collection[int]) -> Iterator[tuple[int, list[Any]]]:
+    """Full pages of rows by partition, then what is left; an empty page now and then."""
+    pages: dict[int, list[Any]] = {number: [] for number in chosen}
+    last, page, passed = None, pages.get(0), 0
+    for placed in rows:
+        passed += 1
+        if placed is None or passed >= PATIENCE:
+            passed = 0
+            yield 0, []
+        if placed is None:
+            continue
+        key, row = placed
+        if key != last:
+            last, page = key, pages.get(0 if key is None else partition_of(key, partitions))
+        if page is None:
+            continue
         page.append(row)
         if len(page) == ROWS:
-            yield _chunk(kind, page)
-            page = []
-    if page:
-        yield _chunk(kind, page)
+            number = 0 if key is None else partition_of(key, partitions)
+            yield number, page
+            page.clear()
+    yield from ((number, page) for number, page in pages.items() if page)
 
 
 def _chunk(kind: str, rows: list[Any]) -> bytes:
     payload = _encode([kind, rows])
-    return crc32(payload).to_bytes(4, "big") + payload
+    return FRAME.pack(len(payload), crc32(payload)) + payload
+
+
+# --- loading ---------------------------------------------------------------------------------------------------------
+
+
+class Loader:
+    """Fills one namespace from the partitions of one image, a piece of any of them at a time."""
+
+    def __init__(self) -> None:
+        self.namespace = Namespace()
+        self.header: Header | None = None
+        self.loaded: set[int] = set()
+        """Partitions that are whole in the namespace."""
+        self._digest = 0
+        self._streams: dict[int, Stream] = {}
+
+    def feed(self, partition: int, octets: bytes) -> None:
+        """Takes the next octets of a partition's stream. Raises ImageDamaged, after which nothing more is to be fed."""
+        stream = self._streams.get(partition)
+        if stream is None:
+            stream = self._streams[partition] = Stream(partition)
+        for kind, payload in stream.chunks(octets):
+            if kind == "header":
+                self._begin(partition, payload)
+            elif kind == "end":
+                self.loaded.add(partition)
+            else:
+                self._load(stream, kind, payload)
+
+    def _begin(self, partition: int, payload: msgspec.Raw) -> None:
+        try:
+            [header] = _header_of(payload)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise ImageDamaged(f"the header of partition {partition} is not readable: {error}") from None
+        if header.partition != partition or not partition < header.partitions <= PARTITIONS_MOST:
+            raise ImageDamaged(
+                f"partition {partition} of the image says that it is {header.partition} of {header.partitions}"
+            )
+        if self.header is None:
+            self.header = header
+            self.namespace = Namespace(header.group, header.short_memory)
+            self.namespace.tree.inodes.clear()
+        elif msgspec.structs.replace(header, partition=self.header.partition) != self.header:
+            raise ImageDamaged(f"partition {partition} belongs to another image than the ones before it")
+
+    def _load(self, stream: Stream, kind: str, payload: msgspec.Raw) -> None:
+        try:
+            self._digest += KINDS[kind].load(self.namespace, _decoders[kind].decode(payload))
+        except (KeyError, TypeError, ValueError, OverflowError, msgspec.DecodeError) as error:
+            raise ImageDamaged(f"{stream.where} does not fit together: {error!r}") from None
+
+    def finish(self) -> Namespace:
+        """The namespace, once every partition is in it. Raises ImageDamaged when one lacks, or the digest is not the header's."""
+        header, tree = self.header, self.namespace.tree
+        if header is None or len(self.loaded) < header.partitions:
+            missing = sorted(set(range(header.partitions if header else 1)) - self.loaded)
+            raise ImageDamaged(f"the image ends too early: partition {missing[0]} is not whole")
+        if len(tree.inodes) != header.inodes or (tree.group == ROOT_GROUP and ROOT not in tree.inodes):
+            raise ImageDamaged(f"the image holds {len(tree.inodes)} inodes; its header says {header.inodes}")
+        tree.next_number, tree.moves, self.namespace.newest_ns = (
+            header.next_number,
+            header.moves,
+            header.newest_ns,
+        )
+        tree.digest = (self._digest + header.moves * MOVE_TERM) & MASK
+        if self.namespace.digest != header.digest:
+            raise ImageDamaged("the namespace in the image does not have the digest of its header")
+        return self.namespace
+
+
+class Stream:
+    """Splits the stream of one partition into chunks and checks them."""
+
+    def __init__(self, partition: int):
+        self._partition = partition
+        self._buffer = bytearray()
+        self._begun = False
+        self._count = 0
+        self.whole_octets = 0
+        """Everything up to here was in valid chunks."""
+        self.ended = False
+
+    @property
+    def where(self) -> str:
+        return f"chunk {self._count} of partition {self._partition}"
+
+    def chunks(self, octets: bytes) -> Iterator[tuple[str, msgspec.Raw]]:
+        """Yields (kind, rows) of each whole chunk. Raises ImageDamaged."""
+        buffer, offset = self._buffer, 0
+        buffer += octets
+        try:
+            if not self._begun and len(buffer) >= HEAD.size:
+                self._check_head(HEAD.unpack_from(buffer))
+                offset, self.whole_octets = HEAD.size, HEAD.size
+            while self._begun and len(buffer) - offset >= FRAME.size:
+                length, crc = FRAME.unpack_from(buffer, offset)
+                if length > CHUNK_MAX or self.ended:
+                    raise ImageDamaged(f"{self.where} has {length} octets, or nothing should follow")
+                end = offset + FRAME.size + length
+                if len(buffer) < end:
+                    break
+                payload = bytes(buffer[offset + FRAME.size : end])
+                offset = end
+                yield self._opened(payload, crc)
+                self.whole_octets += FRAME.size + length
+            if self.ended and len(buffer) > offset:
+                raise ImageDamaged(f"{self.where} should not be there")
+        finally:
+            del buffer[:offset]
+
+    def _check_head(self, head: tuple[bytes, int]) -> None:
+        magic, number = head
+        if magic != MAGIC:
+            raise ImageDamaged(f"partition {self._partition} begins with {magic!r}, not with {MAGIC!r}")
+        if number != FORMAT:
+            raise UnknownFormat(
+                f"partition {self._partition} of the image has format {number}; this version reads format {FORMAT}"
+            )
+        self._begun = True
+
+    def _opened(self, payload: bytes, crc: int) -> tuple[str, msgspec.Raw]:
+        if crc32(payload) != crc:
+            raise ImageDamaged(f"{self.where} has a wrong checksum")
+        try:
+            kind, rows = _decode(payload)
+            if kind == "end":
+                self.ended = _count_of(rows) == (self._count,)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise ImageDamaged(f"{self.where} is not readable: {error}") from None
+        if (kind == "header") != (self._count == 0) or (kind == "end") != self.ended:
+            raise ImageDamaged(f"{self.where} is a `{kind}` in the wrong place")
+        self._count += 1
+        return kind, rows
 
 
 def load(chunks: Iterable[bytes]) -> Namespace:
-    """The namespace of an image. Raises ImageDamaged."""
-    namespace, header, place, ended = Namespace(), None, 0, False
-    for place, chunk in enumerate(chunks):
-        kind, rows = _open_chunk(place, chunk)
-        try:
-            if (kind == "header") != (place == 0) or ended:
-                raise ImageDamaged(f"chunk {place} of the image is a `{kind}` in the wrong place")
-            if kind == "header":
-                header = _header(rows)
-                namespace = Namespace(header.group, header.short_memory)
-                namespace.tree.inodes.clear()
-            elif kind == "end":
-                ended = rows == [place]
-            else:
-                _LOADERS[kind](namespace, rows)
-        except (KeyError, TypeError, ValueError, msgspec.ValidationError) as error:
-            raise ImageDamaged(f"chunk {place} of the image does not fit together: {error!r}") from None
-    if header is None or not ended:
-        raise ImageDamaged(f"the image ends after chunk {place}, too early")
-    _finish(namespace, header)
-    return namespace
+    """The namespace of an image of one partition. Raises ImageDamaged."""
+    loader = Loader()
+    for chunk in chunks:
+        loader.feed(0, chunk)
+    return loader.finish()
 
 
-def _open_chunk(place: int, chunk: bytes) -> tuple[str, list[Any]]:
-    payload = chunk[4:]
-    if len(chunk) < 5 or crc32(payload) != int.from_bytes(chunk[:4], "big"):
-        raise ImageDamaged(f"chunk {place} of the image has a wrong checksum")
+def whole_octets(pieces: Iterable[bytes]) -> int:
+    """How many octets at the beginning of a partition's stream are good; damage behind them is not told apart from an end."""
+    stream = Stream(0)
     try:
-        kind, rows = _decode(payload)
-    except (msgspec.DecodeError, ValueError, TypeError) as error:
-        raise ImageDamaged(f"chunk {place} of the image is not readable: {error}") from None
-    return kind, rows
-
-
-def _header(rows: list[Any]) -> Header:
-    header = msgspec.convert(rows[0], Header)
-    if header.magic != MAGIC or header.format != FORMAT:
-        raise ImageDamaged(
-            f"the image has format {header.format!r} of {header.magic!r}, not {FORMAT} of {MAGIC!r}"
-        )
-    return header
-
-
-def _load_inodes(namespace: Namespace, rows: list[Any]) -> None:
-    for row in msgspec.convert(rows, list[InodeRow]):
-        inode = Inode(*row[:-1], NO_NAMES if row[-1] else None)
-        namespace.tree.inodes[inode.number] = inode
-
-
-def _load_dentries(namespace: Namespace, rows: list[Any]) -> None:
-    inodes = namespace.tree.inodes
-    for number, name, child in msgspec.convert(rows, list[DentryRow]):
-        parent = inodes[number]
-        if parent.entries is None:
-            raise TypeError(f"inode {number} is no directory")
-        if parent.entries is NO_NAMES:
-            parent.entries = {}
-        parent.entries[name] = child
-
-
-def _load_bodies(namespace: Namespace, rows: list[Any]) -> None:
-    for row in msgspec.convert(rows, list[BodyRow]):
-        namespace.tree.bodies.restore(Body(*row))
-
-
-def _load_next_block(namespace: Namespace, rows: list[Any]) -> None:
-    (namespace.tree.bodies.next_block,) = msgspec.convert(rows, list[int])
-
-
-def _load_sessions(namespace: Namespace, rows: list[Any]) -> None:
-    for client, lowest_open, results in msgspec.convert(rows, list[SessionRow]):
-        namespace.sessions.restore(client, lowest_open, results)
-
-
-_LOADERS = {
-    "inodes": _load_inodes,
-    "dentries": _load_dentries,
-    "bodies": _load_bodies,
-    "next block": _load_next_block,
-    "sessions": _load_sessions,
-}
-
-
-def _finish(namespace: Namespace, header: Header) -> None:
-    tree = namespace.tree
-    root = tree.inodes.get(tree.root.number)
-    if root is None or len(tree.inodes) != header.inodes:
-        raise ImageDamaged(f"the image holds {len(tree.inodes)} inodes; its header says {header.inodes}")
-    tree.root = root
-    tree.next_number = header.next_number
-    tree.digest = tree.recompute_digest()
-    if namespace.digest != header.digest:
-        raise ImageDamaged("the namespace in the image does not have the digest of its header")
+        for piece in pieces:
+            for _ in stream.chunks(piece):
+                pass
+    except ImageDamaged:
+        pass
+    return stream.whole_octets

@@ -101,6 +101,10 @@ class RealDisk:
     def size(self, path: str) -> int:
         return (self.root / path).stat().st_size
 
+    def capacity(self) -> int:
+        told = os.statvfs(self.root)
+        return told.f_frsize * told.f_blocks
+
     def open_append(self, path: str) -> RealFile:
         self.check(self.root / path)
         return RealFile(self, self.root / path)

@@ -205,6 +205,12 @@ class SimCluster:
             world.coordination.stopped()
         machine.die()
 
+    def ask(self, name: str, question: dict[str, Any]) -> Any:
+        """A question to a server over the way that no fault touches, as on processes: `do` says which."""
+        world = self.servers[name].world
+        assert world is not None
+        return world.answers[question["do"]](question)
+
     # --- events ----------------------------------------------------------------------------------------------------
 
     def on_event(self, callback: Callable[[Stamped], None]) -> None:
@@ -251,8 +257,9 @@ class SimCluster:
         }
 
     def settled(self) -> bool:
-        """One active per group, and all who run are in step."""
-        return all(letter in "AS" for letter in self.view().values()) and "A" in self.view().values()
+        """One active per group, and everybody else in step."""
+        letters = list(self.view().values())
+        return all(letter in "AS" for letter in letters) and letters.count("A") == len(self.config.groups)
 
     # --- directed schedules ----------------------------------------------------------------------------------------
 

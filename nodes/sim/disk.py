@@ -10,6 +10,7 @@ import random
 from nodes.sim.loop import Machine
 
 MICROSECOND = 1_000
+CAPACITY = 1 << 40
 
 
 class StoredFile:
@@ -115,6 +116,9 @@ class SimDisk:
         if file is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         return file
+
+    def capacity(self) -> int:
+        return CAPACITY
 
     def open_append(self, path: str) -> SimFile:
         self.store.check(path)

@@ -116,6 +116,11 @@ class Journal:
     def last_sn(self) -> int:
         return self._segments[-1].next_sn - 1
 
+    @property
+    def size(self) -> int:
+        """Octets of all segments."""
+        return sum(segment.size for segment in self._segments)
+
     # --- index -----------------------------------------------------------------------------------------------------
 
     def append(self, sn: int, epoch: int, octets: bytes) -> None:

@@ -43,10 +43,24 @@ def mark_of(group: JournalGroup, octets: bytes) -> Mark:
     return Mark(group.incarnation, group.epoch, group.sn, crc32c(octets))
 
 
+def base_under(journal: Journal, mark: Mark) -> Mark | None:
+    """The mark before the first group of a journal that holds the group `mark`, or begins right behind it; None when it does neither."""
+    if not journal.first_sn - 1 <= mark.sn <= journal.last_sn:
+        return None
+    first = next(iter(journal.entries(journal.first_sn, journal.first_sn)), None)
+    if first is None:
+        return mark
+    base = decode_group(first[1]).previous
+    if mark.sn < journal.first_sn:
+        return base if base == mark else None
+    [(_, octets)] = journal.entries(mark.sn, mark.sn)
+    return base if mark_of(decode_group(octets), octets) == mark else None
+
+
 class ReplicaLog:
     """The journal on disk and, in memory, the mark of each of its groups.
 
-    `base` is the mark before the first group: of nothing, or of the last group inside the image.
+    `base` is the mark before the first group: of nothing, of the last group inside an image, or of the last that was pruned.
     """
 
     def __init__(self, journal: Journal, base: Mark, compare_sn_only: bool):
@@ -80,6 +94,11 @@ class ReplicaLog:
 
     async def sync(self) -> None:
         await self._journal.sync()
+
+    @property
+    def size(self) -> int:
+        """Octets of the journal."""
+        return self._journal.size
 
     def mark_at(self, sn: int) -> Mark | None:
         if sn == self.base.sn:
@@ -137,6 +156,19 @@ class ReplicaLog:
         for column in (self._incarnations, self._epochs, self._crcs):
             del column[:]
         self.base = self.last = base
+
+    def prune(self, sn: int) -> bool:
+        """Forgets groups up to sn, as far as whole segments of the journal go; durable some time later. False when there were none."""
+        self._journal.drop_before(sn + 1)
+        gone = self._journal.first_sn - 1 - self.base.sn
+        if gone <= 0:
+            return False
+        base = self.mark_at(self.base.sn + gone)
+        assert base is not None
+        for column in (self._incarnations, self._epochs, self._crcs):
+            del column[:gone]
+        self.base = base
+        return True
 
     def tails(self) -> list[Mark]:
         """The last mark of each epoch in the journal, oldest first, the newest 64 at most."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nodes.wire.calls import Question, Reply
 from nodes.wire.messages import Mark, Message
 
 
@@ -56,18 +57,16 @@ class Stale(Message, array_like=True, tag=True, gc=False):
     promised: int
 
 
-class FetchGroups(Message, array_like=True, tag=True, gc=False):
-    call: int
+class FetchGroups(Question, array_like=True, tag=True, gc=False):
     epoch: int
     """The elected's own, who may have all there is; 0 asks for committed groups only."""
     from_sn: int
     to_sn: int
 
 
-class Groups(Message, array_like=True, tag=True, gc=False):
+class Groups(Reply, array_like=True, tag=True, gc=False):
     """Encoded groups from `from_sn` on; empty when the sender has none of them."""
 
-    call: int
     from_sn: int
     groups: list[bytes]
 
@@ -87,8 +86,8 @@ class Renew(Message, array_like=True, tag=True, gc=False):
     keep_sn: int
     """The junior's journal agrees up to here and is cut behind it."""
     goal_sn: int
-    source: str
-    """The pool node to read from."""
+    sources: list[str]
+    """The pool nodes to read from."""
     image: bool
 
 
@@ -100,25 +99,32 @@ class Renewed(Message, array_like=True, tag=True, gc=False):
     mark: Mark
 
 
-class FetchImage(Message, array_like=True, tag=True, gc=False):
-    call: int
-    offset: int
-    length: int
-    image: str
-    """The image being read, empty for the first packet."""
+class TakeImage(Message, array_like=True, tag=True, gc=False):
+    """The active asks a standby to write an image of its namespace to these pool nodes (CFS §4.1.1)."""
+
+    epoch: int
+    order: int
+    """Counts the images of the epoch; sent again until it is answered."""
+    replicas: list[str]
 
 
-class ImagePacket(Message, array_like=True, tag=True, gc=False):
-    call: int
-    image: str
-    mark: Mark
-    """The last group inside the image."""
-    offset: int
-    total: int
-    octets: bytes
+class ImageTaken(Message, array_like=True, tag=True, gc=False):
+    """Who has the image whole; nobody when the standby could not take one."""
+
+    epoch: int
+    order: int
+    sn: int
+    holders: list[str]
+
+
+class Prune(Message, array_like=True, tag=True, gc=False):
+    """Nobody needs the journal up to `sn` any more who does not have an image that reaches further."""
+
+    epoch: int
+    sn: int
 
 
 MESSAGES: tuple[type[Message], ...] = (
     Prepare, Prepared, Mismatch, Commit, Recover, Promise, Stale, FetchGroups, Groups,
-    Register, Renew, Renewed, FetchImage, ImagePacket,
+    Register, Renew, Renewed, TakeImage, ImageTaken, Prune,
 )  # fmt: skip

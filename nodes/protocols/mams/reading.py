@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.config import MILLISECOND
-from nodes.protocols.mams.images import fetch_image
 from nodes.protocols.mams.messages import FetchGroups, Groups, Prepare, Renew, Renewed
 from nodes.protocols.mams.replica import Replica
 from nodes.trace.events import Renewing
@@ -21,37 +20,40 @@ async def read_from_pool(replica: Replica, active: str, renew: Renew) -> None:
         replica.world.trace.emit(Renewing(phase, replica.log.last.sn, renew.goal_sn))
         replica.world.network.send(active, Renewed(renew.epoch, phase, replica.log.last))
 
-    await replica.pool.cut(
-        max(renew.keep_sn, replica.log.base.sn), "the active's journal does not have what follows"
-    )
+    keep_sn = renew.keep_sn
     if renew.image:
         tell("image")
-        if not await _read_image(replica, renew.source):
-            tell("failed")
-            return
+        keep_sn = await _read_image(replica, renew.sources, lambda: tell("image"))
+    if keep_sn < replica.log.base.sn:
+        tell("failed")
+        return
+    await replica.pool.cut(keep_sn, "the active's journal does not have what follows")
     tell("done" if await _read_journal(replica, renew, tell) else "failed")
 
 
-async def _read_image(replica: Replica, source: str) -> bool:
-    octets = await fetch_image(replica.calls, source)
-    if octets is None:
-        return False
-    namespace, mark = await replica.images.install(octets)
-    await replica.log.restart_at(mark)
-    replica.state.restart(namespace, mark.sn)
-    return True
+async def _read_image(replica: Replica, sources: list[str], progress: Callable[[], None]) -> int:
+    """The sn up to which the journal is known to be good then; -1 when there was no image to be had."""
+    read = await replica.images.read(sources, progress)
+    if read is None:
+        return -1
+    namespace, mark = read
+    if not replica.log.holds(mark):
+        await replica.log.restart_at(mark)
+        replica.state.restart(namespace, mark.sn)
+    return mark.sn
 
 
 async def _read_journal(replica: Replica, renew: Renew, tell: Callable[[str], None]) -> bool:
-    """Groups up to the goal, all of them committed; False when the source gives no more."""
+    """Groups up to the goal, all of them committed; False when no source gives more."""
     failures = 0
     while replica.log.last.sn < renew.goal_sn:
         previous = replica.log.last
         question = FetchGroups(0, 0, previous.sn + 1, renew.goal_sn)
-        reply = await replica.calls.ask(renew.source, question, FETCH_NS)
+        source = renew.sources[failures % len(renew.sources)]
+        reply = await replica.calls.ask(source, question, FETCH_NS)
         if not isinstance(reply, Groups) or not reply.groups:
             failures += 1
-            if failures == TRIES:
+            if failures == TRIES * len(renew.sources):
                 return False
             continue
         await replica.pool.adopt(

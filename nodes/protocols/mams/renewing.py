@@ -12,6 +12,7 @@ from collections import Counter
 from nodes.config import MILLISECOND
 from nodes.protocols.mams.answering import Answering
 from nodes.protocols.mams.configuration import ConfigurationKeeper
+from nodes.protocols.mams.imaging import Imaging
 from nodes.protocols.mams.messages import Register, Renew, Renewed
 from nodes.protocols.mams.replica import Replica
 from nodes.protocols.mams.writer import JournalWriter
@@ -23,8 +24,8 @@ DIRECT_GAP = 512
 """Groups that the active sends by itself, without a reading phase."""
 PAPER = "CFS §4.2.3"
 LOOK_NS = 5 * MILLISECOND
-IMAGE_NS = 20_000 * MILLISECOND
-"""Extra patience with a pool node that has to make an image first."""
+SILENCE = 8
+"""Acknowledgement time-outs without a word of the junior that end a session."""
 
 
 class RenewingSessions:
@@ -36,14 +37,16 @@ class RenewingSessions:
         writer: JournalWriter,
         keeper: ConfigurationKeeper,
         answering: Answering,
+        imaging: Imaging,
         epoch: int,
     ):
         self._replica = replica
         self._writer = writer
         self._keeper = keeper
         self._answering = answering
+        self._imaging = imaging
         self._epoch = epoch
-        self.juniors: dict[str, list[Mark]] = {}
+        self.juniors = imaging.juniors
         self._seen: set[str] = set()
         """The juniors of the scan before: who has just come is left until the next, so that those who come together are seen together."""
         self._attempts: Counter[str] = Counter()
@@ -87,13 +90,22 @@ class RenewingSessions:
         if not waiting:
             return
         junior = min(waiting, key=lambda name: (self._attempts[name], self._gap(self.juniors[name]), name))
-        tails = self.juniors.pop(junior)
         self._attempts[junior] += 1
-        common = self._common(tails)
+        common = self._common(self.juniors[junior])
+        if self._wants_image(common) and self._imaging.coming(common):
+            return
+        del self.juniors[junior]
+        self._imaging.begin_session()
+        try:
+            await self._renew(junior, common)
+        finally:
+            self._imaging.end_session()
+
+    async def _renew(self, junior: str, common: int) -> None:
         gap = self._replica.log.last.sn - common
         self._step("open", f"{junior} lacks {gap} groups")
-        while gap > DIRECT_GAP:
-            mark = await self._let_read(junior, common, gap)
+        while gap > DIRECT_GAP or common < self._replica.log.base.sn:
+            mark = await self._let_read(junior, common)
             common, before = self._common([mark]) if mark is not None else common, gap
             gap = self._replica.log.last.sn - common
             if gap >= before:
@@ -110,18 +122,24 @@ class RenewingSessions:
     def _step(self, step: str, detail: str) -> None:
         self._replica.step("renewing", step, PAPER, detail, self._epoch)
 
-    async def _let_read(self, junior: str, keep_sn: int, gap: int) -> Mark | None:
+    def _wants_image(self, common: int) -> bool:
+        """The journal from there on is not here any more, or would take longer."""
+        gap = self._replica.log.last.sn - common
+        return gap > self._replica.config.cluster.image_gap or common < self._replica.log.base.sn
+
+    async def _let_read(self, junior: str, keep_sn: int) -> Mark | None:
         """The junior reads image and journal; gives the end of its journal then, None when it failed or fell silent."""
         replica = self._replica
-        image = gap > replica.config.cluster.image_gap or self._writer_lacks(keep_sn)
-        source = next(iter(self._writer.participants), replica.name)
-        renew = Renew(self._epoch, keep_sn, replica.state.commit_sn, source, image)
+        image = self._wants_image(keep_sn) and self._imaging.useful(keep_sn)
+        sources = [*self._writer.participants, replica.name]
+        renew = Renew(self._epoch, keep_sn, replica.state.commit_sn, sources, image)
         replica.world.network.send(junior, renew)
-        self._step("image" if image else "journal", f"{junior} reads from {source} up to sn {renew.goal_sn}")
-        self._reading, self._phase, self._reached = junior, "", None
-        patience_ns = 4 * replica.config.cluster.timing.ack_timeout_ms * MILLISECOND + (
-            IMAGE_NS if image else 0
+        self._step(
+            "image" if image else "journal",
+            f"{junior} reads from {', '.join(sources)} up to sn {renew.goal_sn}",
         )
+        self._reading, self._phase, self._reached = junior, "", None
+        patience_ns = SILENCE * replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
         while self._phase not in ("done", "failed"):
             self._progress.clear()
             timer = replica.world.clock.call_later(patience_ns, self._fall_silent)
@@ -133,9 +151,6 @@ class RenewingSessions:
     def _fall_silent(self) -> None:
         self._phase = "failed"
         self._progress.set()
-
-    def _writer_lacks(self, keep_sn: int) -> bool:
-        return keep_sn < self._replica.log.base.sn
 
     async def _finish(self, junior: str, common: int) -> None:
         """Final synchronisation: the junior becomes a participant; intake waits until it has all, and is a standby in the view."""

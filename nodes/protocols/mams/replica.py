@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from nodes.config import GroupConfig, ServerConfig
 from nodes.metadata.namespace import Namespace
-from nodes.protocols.mams.calls import Calls
-from nodes.protocols.mams.images import ImageStore
-from nodes.protocols.mams.log import ReplicaLog
+from nodes.protocols.mams.log import NOTHING, ReplicaLog, base_under
 from nodes.protocols.mams.pool_node import EPOCH_FILE, PoolNode
 from nodes.protocols.mams.state import ReplicatedState
 from nodes.protocols.mams.view import GlobalView
-from nodes.storage.journal_file import Journal
-from nodes.trace.events import Applied, JournalOpened, StepTaken
+from nodes.slots import CrossGroup, GroupHost, ImageStore, MakeImageStore, StoredFile
+from nodes.storage.journal_file import Journal, JournalCorrupt
+from nodes.trace.events import Applied, JournalOpened, JournalPruned, StepTaken
+from nodes.wire.calls import Calls
+from nodes.wire.messages import Mark
 from nodes.world import World
 
 
@@ -30,6 +32,7 @@ class Replica:
     state: ReplicatedState
     pool: PoolNode
     calls: Calls
+    cross_group: Callable[[GroupHost], CrossGroup]
 
     @property
     def name(self) -> str:
@@ -43,35 +46,75 @@ class Replica:
     def step(self, procedure: str, step: str, paper: str, detail: str, epoch: int) -> None:
         self.world.trace.emit(StepTaken(procedure, step, paper, detail, epoch))
 
+    def prune(self, sn: int) -> None:
+        """Forgets the journal up to sn, but for what this server or a pinned checkpoint needs."""
+        if self.log.prune(min(sn, self.images.kept_sn())):
+            self.world.trace.emit(JournalPruned(self.log.base.sn + 1))
 
-def open_replica(world: World, config: ServerConfig, group: GroupConfig) -> Replica:
-    """Reads image, journal and promised epoch. Raises JournalCorrupt, ImageDamaged, OSError."""
+    def journal_report(self) -> list[StoredFile]:
+        """This server's journal for the logical volume: its last mark stands for all before it."""
+        first, last = self.log.base.sn + 1, self.log.last
+        size = self.log.size
+        return [StoredFile("journal", size, size, last.crc, last.incarnation, last.epoch, first, last.sn)]
+
+
+def open_replica(
+    world: World,
+    config: ServerConfig,
+    group: GroupConfig,
+    make_images: MakeImageStore,
+    cross_group: Callable[[GroupHost], CrossGroup],
+) -> Replica:
+    """Reads image, journal and promised epoch. Raises JournalCorrupt, OSError."""
     holes = config.cluster.holes
-    images = ImageStore(world)
-    namespace, base = images.newest(lambda: empty_namespace(config, group))
     journal = Journal.open(world.disk, "journal")
-    if journal.last_sn < base.sn:
-        journal.restart_at(base.sn + 1)
-    log = ReplicaLog(journal, base, holes.sn_without_epoch)
-    state = ReplicatedState(
-        namespace, base.sn, lambda sn, epoch, digest: tell_applied(world, sn, epoch, digest)
+    replica: Replica
+    images = make_images(
+        world,
+        config.cluster.image_partitions,
+        lambda: replica.journal_report(),
+        lambda: replica.log.base.sn + 1,
     )
-    commit_sn = base.sn
+    namespace, image = stored_namespace(images, journal, config, group)
+    base = base_under(journal, image)
+    if base is None:
+        journal.restart_at(image.sn + 1)
+    log = ReplicaLog(journal, image if base is None else base, holes.sn_without_epoch)
+    state = ReplicatedState(
+        namespace, image.sn, lambda sn, epoch, digest: tell_applied(world, sn, epoch, digest)
+    )
+    commit_sn = image.sn
     for written in log.load():
-        state.prepared(written)
-        commit_sn = max(commit_sn, written.commit_sn)
+        if written.sn > image.sn:
+            state.prepared(written)
+            commit_sn = max(commit_sn, written.commit_sn)
     last = log.last
     world.trace.emit(
-        JournalOpened(log.base.sn + 1, last.sn, last.epoch, last.crc, journal.cut_octets, base.sn)
+        JournalOpened(log.base.sn + 1, last.sn, last.epoch, last.crc, journal.cut_octets, image.sn)
     )
     state.commit(commit_sn)
     promised = max(last.epoch, stored_epoch(world))
     calls = Calls(world)
     view = GlobalView(world.coordination, group.name, world.name, holes.stale_view_write)
-    replica: Replica
     pool = PoolNode(world, log, state, promised, holes, lambda: rebuild(replica))
-    replica = Replica(world, config, group, view, images, log, state, pool, calls)
+    replica = Replica(world, config, group, view, images, log, state, pool, calls, cross_group)
     return replica
+
+
+def stored_namespace(
+    images: ImageStore, journal: Journal, config: ServerConfig, group: GroupConfig
+) -> tuple[Namespace, Mark]:
+    """The newest image behind which the journal goes on, or which reaches further; with a whole journal it may be none.
+
+    Raises JournalCorrupt when the journal begins later.
+    """
+    stored = images.newest(lambda mark: mark.sn + 1 >= journal.first_sn)
+    if stored is not None:
+        return stored
+    if journal.first_sn > 1:
+        reason = "the journal begins here, and no whole image reaches so far"
+        raise JournalCorrupt("journal", 0, journal.first_sn, reason)
+    return empty_namespace(config, group), NOTHING
 
 
 def tell_applied(world: World, sn: int, epoch: int, digest: int) -> None:
@@ -91,9 +134,12 @@ def stored_epoch(world: World) -> int:
 
 def rebuild(replica: Replica) -> None:
     """Makes the namespace anew from image and journal after applied groups were cut (only an open hole does that)."""
-    namespace, base = replica.images.newest(lambda: empty_namespace(replica.config, replica.group))
+    stored = replica.images.newest(replica.log.holds)
+    if stored is None and replica.log.base.sn:
+        raise JournalCorrupt("journal", 0, replica.log.base.sn + 1, "no whole image reaches so far")
+    namespace, image = stored or (empty_namespace(replica.config, replica.group), NOTHING)
     state = replica.state
-    state.restart(namespace, base.sn)
-    for group in replica.log.groups(base.sn + 1):
+    state.restart(namespace, image.sn)
+    for group in replica.log.groups(image.sn + 1):
         state.prepared(group)
-    state.commit(min(replica.log.last.sn, max(base.sn, replica.log.known_commit_sn())))
+    state.commit(min(replica.log.last.sn, max(image.sn, replica.log.known_commit_sn())))

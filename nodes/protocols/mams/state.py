@@ -14,7 +14,7 @@ from nodes.wire.messages import JournalGroup
 
 
 class ReplicatedState:
-    """`commit_sn` ≤ what is durable on a majority; `applied_sn` = `commit_sn` but on an active, which is ahead."""
+    """`commit_sn` ≤ what is durable on a majority; `applied_sn` = `commit_sn` but on an active, which is ahead, and while frozen."""
 
     def __init__(self, namespace: Namespace, sn: int, applied: Callable[[int, int, int], None]):
         self.namespace = namespace
@@ -25,6 +25,7 @@ class ReplicatedState:
         """Groups of the journal that are not in the namespace, in order."""
         self._undo: deque[tuple[int, JournalGroup, list[Any]]] = deque()
         """Per group ahead of commit: (sn, group, undo entries in order)."""
+        self._frozen = False
 
     def prepared(self, group: JournalGroup) -> None:
         """A group came into the journal; it is applied when it is known to be committed."""
@@ -37,8 +38,29 @@ class ReplicatedState:
         self.commit_sn = sn
         while self._undo and self._undo[0][0] <= sn:
             self._undo.popleft()
-        while self._pending and self._pending[0].sn <= sn:
-            self._apply(self._pending.popleft(), None)
+        if not self._frozen:
+            self._apply_committed(len(self._pending))
+
+    def _apply_committed(self, most: int) -> bool:
+        """Applies so many groups at most; True when none is left that is committed."""
+        pending = self._pending
+        while most and pending and pending[0].sn <= self.commit_sn:
+            self._apply(pending.popleft(), None)
+            most -= 1
+        return not pending or pending[0].sn > self.commit_sn
+
+    def freeze(self) -> None:
+        """The namespace stays as it is, for an image, while the journal goes on."""
+        self._frozen = True
+
+    def catch_up(self, most: int) -> bool:
+        """Applies so many of the groups that were committed meanwhile; True when it is in step again, and frozen no more."""
+        self._frozen = not self._apply_committed(most)
+        return not self._frozen
+
+    def thaw(self) -> None:
+        """In step again, at once."""
+        self.catch_up(len(self._pending))
 
     def _apply(self, group: JournalGroup, undo: list[Any] | None) -> None:
         namespace = self.namespace
@@ -49,6 +71,7 @@ class ReplicatedState:
 
     def apply_ahead(self) -> None:
         """The elected brings its namespace to the end of its journal before it plans anything new."""
+        self.thaw()
         while self._pending:
             group = self._pending.popleft()
             undo: list[Any] = []
@@ -90,3 +113,4 @@ class ReplicatedState:
         self.commit_sn = self.applied_sn = sn
         self._pending.clear()
         self._undo.clear()
+        self._frozen = False

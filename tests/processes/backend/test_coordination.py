@@ -58,7 +58,7 @@ class Played:
 
 @contextlib.asynccontextmanager
 async def played(data: Path) -> AsyncIterator[Played]:
-    home = Home.open(data, None, None, None)
+    home = Home.open(data)
     play = Played(home, Children(home.path))
     await play.ensemble.start({})
     observing = asyncio.create_task(play.ensemble.observe())
@@ -123,7 +123,7 @@ def test_any_zookeeper_can_be_watched_and_is_claimed_by_one_cluster(tmp_path: Pa
 
     async def body() -> None:
         async with played(tmp_path / "one") as play:
-            home = Home.open(tmp_path / "two", None, None, play.ensemble.hosts[0])
+            home = Home.open(tmp_path / "two", zookeeper=play.ensemble.hosts[0])
             told: list[Event] = []
 
             async def session_of(server: str, question: dict[str, Any]) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def test_any_zookeeper_can_be_watched_and_is_claimed_by_one_cluster(tmp_path: Pa
             assert await wait_until(lambda: SessionEnded("mds1", session, "expired") in told, 15), told
             observing.cancel()
             await foreign.close()
-            other = Home.open(tmp_path / "three", None, None, play.ensemble.hosts[0])
+            other = Home.open(tmp_path / "three", zookeeper=play.ensemble.hosts[0])
             stranger = RealEnsemble(other, hosts, lambda server, event, at_ns: None, session_of)
             with pytest.raises(CannotStart, match=f"already holds the cluster {home.name}"):
                 await stranger.start({})

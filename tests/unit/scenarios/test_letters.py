@@ -11,7 +11,7 @@ STATES = {"A": "active", "S": "standby", "J": "junior", "-": ""}
 
 class Story:
     def __init__(self) -> None:
-        self.rows = Rows(SERVERS)
+        self.rows = Rows("g1", SERVERS)
         self.number = 0
 
     def tell(self, at_ns: int, *events: Event) -> None:

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import asyncio
 
-from nodes.protocols.mams.messages import FetchGroups, FetchImage, Groups, ImagePacket
+from nodes.wire.messages import Message
 from nodes.world import World
 
-Reply = Groups | ImagePacket
+
+class Question(Message, array_like=True, tag=True, gc=False):
+    """Base of the messages that are answered; `call` is given when it is asked, and the answer carries the same."""
+
+    call: int
+
+
+class Reply(Message, array_like=True, tag=True, gc=False):
+    """Base of the answers."""
+
+    call: int
 
 
 class Calls:
@@ -15,15 +25,15 @@ class Calls:
 
     def __init__(self, world: World):
         self._world = world
-        self._open: dict[int, asyncio.Future[Reply | None]] = {}
+        self._open: dict[int, tuple[str, asyncio.Future[Reply | None]]] = {}
         self._next = 0
 
-    async def ask(self, peer: str, question: FetchGroups | FetchImage, timeout_ns: int) -> Reply | None:
+    async def ask(self, peer: str, question: Question, timeout_ns: int) -> Reply | None:
         """Numbers the question and sends it; None when no answer came in time."""
         self._next += 1
         call = question.call = self._next
         reply: asyncio.Future[Reply | None] = asyncio.get_running_loop().create_future()
-        self._open[call] = reply
+        self._open[call] = (peer, reply)
         timer = self._world.clock.call_later(timeout_ns, self._give_up, call)
         self._world.network.send(peer, question)
         try:
@@ -33,11 +43,11 @@ class Calls:
             self._open.pop(call, None)
 
     def _give_up(self, call: int) -> None:
-        reply = self._open.pop(call, None)
+        _, reply = self._open.pop(call, ("", None))
         if reply is not None and not reply.done():
             reply.set_result(None)
 
-    def on_reply(self, message: Reply) -> None:
-        reply = self._open.pop(message.call, None)
-        if reply is not None and not reply.done():
+    def on_reply(self, peer: str, message: Reply) -> None:
+        asked, reply = self._open.get(message.call, ("", None))
+        if reply is not None and asked == peer and not reply.done():
             reply.set_result(message)

@@ -1,0 +1,194 @@
+"""`python -m benchmarks._pool NAME DIRECTORY`: one pool node in a process of its own, driven by JSON lines on its standard input."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import uvloop
+
+from nodes.mechanisms import IMAGE_STORES, MESSAGES
+from nodes.metadata.namespace import Namespace
+from nodes.metadata.operations import Made
+from nodes.metadata.records import MakeRecord
+from nodes.real.clock import RealClock, monotonic_ns
+from nodes.real.connection import Identity
+from nodes.real.disk import RealDisk
+from nodes.real.network import RealNetwork
+from nodes.real.process import RealWorld
+from nodes.real.ring import MessageRing
+from nodes.real.turn import Turn
+from nodes.scope import Scope
+from nodes.slots import ImageStore
+from nodes.trace.events import Event, ImageWritten
+from nodes.units import DIRECTORY, ROOT, OpId
+from nodes.wire.codec import Codec
+from nodes.wire.messages import Mark, Message
+
+TICK_NS = 1_000_000
+DIRECTORIES = 20_000
+
+
+def namespace_of(inodes: int) -> Namespace:
+    """So many inodes, a directory for every fifty of them."""
+    namespace = Namespace()
+    namespace.sessions.open("bench", None)
+    directories = max(1, inodes // 50)
+    for number in range(1, inodes):
+        is_directory = number <= directories
+        parent = ROOT if is_directory else ROOT + 1 + number % directories
+        inode = ROOT + number if is_directory else (ROOT + number) & ~DIRECTORY
+        call = OpId("bench", number)
+        name = f"client1.abcdef0123-{number}"
+        record = MakeRecord(
+            call,
+            number,
+            10**18 + number,
+            Made(inode),
+            parent,
+            [name],
+            inode,
+            is_directory,
+            0o644,
+        )
+        namespace.apply(record)
+    return namespace
+
+
+class Written:
+    """A trace that keeps the last image's event."""
+
+    def __init__(self) -> None:
+        self.last: ImageWritten | None = None
+
+    def emit(self, event: Event) -> int:
+        if isinstance(event, ImageWritten):
+            self.last = event
+        return 0
+
+    def at(self) -> int:
+        return 0
+
+
+class Node:
+    """One pool node; it can write with any mechanism and any number of partitions."""
+
+    def __init__(self, name: str, directory: Path):
+        loop = asyncio.get_running_loop()
+        self.trace, self.turn = Written(), Turn(loop)
+        rng = random.Random(name)
+        self.network = RealNetwork(
+            Identity("bench", name, b"bench"), Codec(MESSAGES), self.turn, rng, self._warn, MessageRing(name, monotonic_ns)
+        )  # fmt: skip
+        disk = RealDisk(directory, self.turn)
+        self.world = RealWorld(
+            name, rng, RealClock(loop), self.turn, self.network, disk, None, self.trace, Scope(name, on_error=self._fail)
+        )  # fmt: skip
+        self.stores: dict[tuple[str, int], ImageStore] = {}
+        self._current = self._store("vssp", 8)
+        self.network.receive(self._on_message)
+        self.world.scope.spawn(self._current.run(), "pool")
+        self.namespace = Namespace()
+        self._sn = 0
+        self._late_ns = 0
+        self._ticked_ns = monotonic_ns()
+        self._tick()
+
+    def _warn(self, line: str) -> None:
+        print(line, file=sys.stderr)
+
+    def _fail(self, error: BaseException) -> None:
+        raise error
+
+    def _store(self, strategy: str, partitions: int) -> ImageStore:
+        store = self.stores.get((strategy, partitions))
+        if store is None:
+            make = IMAGE_STORES[strategy]
+            store = self.stores[strategy, partitions] = make(self.world, partitions, list, lambda: 1)
+        return store
+
+    def _on_message(self, peer: str, message: Message) -> None:
+        self._current.handlers[type(message)](peer, message)
+
+    def _tick(self) -> None:
+        """The longest time in which nothing else could run here."""
+        now = monotonic_ns()
+        self._late_ns = max(self._late_ns, now - self._ticked_ns - TICK_NS)
+        self._ticked_ns = now
+        self.world.clock.call_later(TICK_NS, self._tick)
+
+    # --- what it is asked ------------------------------------------------------------------------------------------
+
+    def fill(self, inodes: int) -> dict[str, Any]:
+        """As a server does before it serves."""
+        self.namespace = namespace_of(inodes)
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(50_000, 20, 100)
+        return {"inodes": len(self.namespace.tree.inodes)}
+
+    def pause(self) -> dict[str, Any]:
+        """Milliseconds, since it was last asked."""
+        late_ns, self._late_ns = self._late_ns, 0
+        return {"pause_ms": late_ns / 1e6}
+
+    async def write(self, strategy: str, partitions: int, replicas: list[str]) -> dict[str, Any]:
+        store = self._current = self._store(strategy, partitions)
+        self._sn += 1
+        mark = Mark(0, 1, self._sn, 1)
+        began_ns, frozen_ns = monotonic_ns(), 0
+
+        def dumped() -> None:
+            nonlocal frozen_ns
+            frozen_ns = monotonic_ns() - began_ns
+
+        holders = await store.write(self.namespace, mark, replicas, dumped)
+        told = self.trace.last
+        assert told is not None
+        return {
+            "replicated_s": told.replicated_ms / 1e3, "s": told.took_ms / 1e3, "octets": told.octets,
+            "holders": holders, "frozen_s": frozen_ns / 1e9,
+        }  # fmt: skip
+
+    async def read(self, sources: list[str]) -> dict[str, Any]:
+        """Into an empty directory."""
+        for path in self.world.disk.names("image"):
+            self.world.disk.remove(f"image/{path}")
+        gc.collect()
+        began_ns = monotonic_ns()
+        read = await self._current.read(sources, lambda: None)
+        took_ns = monotonic_ns() - began_ns
+        assert read is not None
+        return {"s": took_ns / 1e9, "inodes": len(read[0].tree.inodes)}
+
+
+async def serve(name: str, directory: Path) -> None:
+    """Answers until its standard input ends."""
+    node = Node(name, directory)
+    await node.network.listen("127.0.0.1:0")
+    print(json.dumps({"address": node.network.address}), flush=True)
+    loop = asyncio.get_running_loop()
+    while line := await loop.run_in_executor(None, sys.stdin.readline):
+        question: dict[str, Any] = json.loads(line)
+        do = question.pop("do")
+        if do == "peers":
+            for peer, address in question["peers"].items():
+                if peer != name:
+                    node.network.know(peer, address)
+            answer: dict[str, Any] = {}
+        else:
+            step: Callable[..., Any] = getattr(node, do)
+            answer = step(**question)
+            if asyncio.iscoroutine(answer):
+                answer = await answer
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    uvloop.run(serve(sys.argv[1], Path(sys.argv[2])))

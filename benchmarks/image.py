@@ -1,0 +1,107 @@
+"""Images of a million inodes between pool nodes in processes of their own: VSSP with eight partitions against the pipeline of HDFS (VSSP §IV.B)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.running import report
+
+INODES = 1_000_000
+ROUNDS = 5
+REPLICAS = ["n1", "n2", "n3"]
+READER = "n4"
+PAPER = {"write_ratio_8p_vs_pipeline": 2.4, "read_ratio_8p_vs_1p": 4.3}
+"""On 20 nodes with a disk and a network card each: +140 % at 4 replicas, "more than 430 %" (§IV.B)."""
+WAYS: dict[str, tuple[str, int]] = {"8p": ("vssp", 8), "1p": ("vssp", 1), "pipeline": ("hdfs_pipeline", 1)}
+MIB = 1 << 20
+
+
+class Pool:
+    """A pool node's process."""
+
+    def __init__(self, name: str, directory: Path):
+        self.name = name
+        command = [sys.executable, "-m", "benchmarks._pool", name, str(directory / name)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.address: str = self._answer()["address"]
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise OSError(f"the pool node {self.name} ended")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def ask(self, do: str, **question: Any) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"do": do, **question}) + "\n")
+        self._process.stdin.flush()
+        return self._answer()
+
+    def end(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(20)
+
+
+def measure(directory: Path, inodes: int, rounds: int) -> dict[str, float]:
+    nodes = {name: Pool(name, directory) for name in [*REPLICAS, READER]}
+    written: dict[str, list[dict[str, Any]]] = {way: [] for way in WAYS}
+    read: dict[str, list[float]] = {way: [] for way in WAYS}
+    pauses: list[float] = []
+    try:
+        addresses = {name: node.address for name, node in nodes.items()}
+        for node in nodes.values():
+            node.ask("peers", peers=addresses)
+        writer = nodes[REPLICAS[0]]
+        writer.ask("fill", inodes=inodes)
+        for number in range(rounds + 1):
+            for way, (strategy, partitions) in WAYS.items():
+                for name in REPLICAS:
+                    nodes[name].ask("pause")
+                told = writer.ask("write", strategy=strategy, partitions=partitions, replicas=REPLICAS)
+                assert told["holders"] == REPLICAS, told
+                late = [nodes[name].ask("pause")["pause_ms"] for name in REPLICAS]
+                pause_ms = max(late)
+                taken = nodes[READER].ask("read", sources=REPLICAS[1:])
+                if number:
+                    written[way].append(told)
+                    read[way].append(taken["s"])
+                    pauses.append(pause_ms) if way == "8p" else None
+                print(
+                    f"round {number}/{rounds} {way}: {told} pauses {late} ms, read {taken}",
+                    file=sys.stderr,
+                )
+    finally:
+        for node in nodes.values():
+            node.end()
+    seconds = {way: median(told["replicated_s"] for told in written[way]) for way in WAYS}
+    reads = {way: median(read[way]) for way in WAYS}
+    mib = written["8p"][0]["octets"] / MIB
+    return {
+        "write_ratio_8p_vs_pipeline": round(seconds["pipeline"] / seconds["8p"], 2),
+        "write_ratio_1p_vs_pipeline": round(seconds["pipeline"] / seconds["1p"], 2),
+        "read_ratio_8p_vs_1p": round(reads["1p"] / reads["8p"], 2),
+        "write_mb_per_s": round(mib / seconds["8p"], 1),
+        "read_mb_per_s": round(mib / reads["8p"], 1),
+        "pause_ms_max": round(max(pauses), 1),
+        "frozen_s": round(median(told["frozen_s"] for told in written["8p"]), 2),
+        "image_mb": round(mib, 1),
+        **{f"write_s_{way}": round(each, 2) for way, each in seconds.items()},
+        **{f"read_s_{way}": round(each, 2) for way, each in reads.items()},
+    }
+
+
+def main() -> int:
+    """Prints one JSON object."""
+    with tempfile.TemporaryDirectory(prefix="cloverlab-bench-", dir=os.environ.get("TMPDIR")) as directory:
+        figures = measure(Path(directory), INODES, ROUNDS)
+    return report("image", {"inodes": INODES, "replicas": 3, "rounds": ROUNDS}, figures, PAPER)

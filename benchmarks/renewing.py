@@ -1,0 +1,118 @@
+"""Junior renewing on processes (CFS §5.5.3, Fig. 12): reading an image, reading journals, and the final synchronisation without intake."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import re
+import sys
+from statistics import median
+from typing import Any
+
+import uvloop
+
+from benchmarks.running import Bench, cluster, report
+from nodes.config import ClusterConfig, WorkloadConfig, one_group
+from nodes.trace.events import Committed, ImageWritten, Renewing, Stamped, StepTaken
+
+RECORDS = 10_000
+LARGE = 100_000
+ROUNDS = 5
+PAPER = {"final_sync_10k_ms": 22.78}
+"""The paper stops intake for the whole of it; here most of the records have gone before intake stops."""
+WITHOUT_INTAKE = re.compile(r"after ([0-9.]+) ms without intake")
+WORKLOAD = WorkloadConfig(clients=64, rate_per_s=0, mix={"create": 1}, directories=64)
+BUSY = WorkloadConfig(clients=4, rate_per_s=50, mix={"create": 1}, directories=64)
+
+
+class Seen:
+    """Records that were committed, and the steps of the last renewing."""
+
+    def __init__(self) -> None:
+        self.records = 0
+        self.clear()
+
+    def clear(self) -> None:
+        self.opened_ns = self.standby_ns = 0
+        self.without_intake_ms = 0.0
+        self.phases: dict[str, list[int]] = {}
+        self.image: ImageWritten | None = None
+
+    def on_event(self, stamped: Stamped) -> None:
+        event = stamped.event
+        if type(event) is Committed:
+            self.records += len(event.operations)
+        elif type(event) is Renewing:
+            self.phases.setdefault(event.phase, []).append(stamped.at_ns)
+        elif type(event) is ImageWritten:
+            self.image = event
+        elif type(event) is StepTaken and event.procedure == "renewing":
+            if event.step == "open" and not self.opened_ns:
+                self.opened_ns = stamped.at_ns
+            elif event.step == "standby":
+                self.standby_ns = stamped.at_ns
+                told = WITHOUT_INTAKE.search(event.detail)
+                self.without_intake_ms = float(told[1]) if told else 0.0
+
+    @property
+    def renewed_ms(self) -> float:
+        """From the opening of the session to the place among the standbys."""
+        return (self.standby_ns - self.opened_ns) / 1e6
+
+
+async def renew(bench: Bench, seen: Seen, records: int) -> int:
+    """A standby is away for so many records, and comes back under a small load; how many they were."""
+    standby = next(name for name, s in bench.fabric.picture.servers.items() if s.role == "standby")
+    await bench.faults.do("crash", [standby])
+    before = seen.records
+    await bench.fabric.replace_client(WORKLOAD)
+    await bench.until(lambda: seen.records - before >= records, 120.0)
+    await bench.fabric.replace_client(BUSY)
+    await asyncio.sleep(1.0)
+    missed = seen.records - before
+    seen.clear()
+    await bench.faults.do("restart", [standby])
+    await bench.until(lambda: seen.standby_ns > 0, 120.0)
+    await bench.until(bench.fabric.settled, 60.0)
+    print(f"{standby} lacked {missed} records, was renewed in {seen.renewed_ms:.1f} ms", file=sys.stderr)
+    return missed
+
+
+async def small(figures: dict[str, Any]) -> list[str]:
+    """Gaps of ten thousand records, which the active sends by itself; intake stops for the end of it only."""
+    seen, whole, stopped, missed = Seen(), [], [], []
+    async with cluster(seen.on_event, workload=BUSY, config=configured(image_gap=1_000_000)) as bench:
+        for _ in range(ROUNDS):
+            missed.append(await renew(bench, seen, RECORDS))
+            whole.append(seen.renewed_ms)
+            stopped.append(seen.without_intake_ms)
+        scaled = (ms * RECORDS / count for ms, count in zip(whole, missed, strict=True))
+        figures["renew_10k_ms"] = round(median(scaled), 1)
+        figures["final_sync_10k_ms"] = round(median(stopped), 2)
+        return bench.broken()
+
+
+async def large(figures: dict[str, Any], image_gap: int, key: str) -> list[str]:
+    """A gap of a hundred thousand records, by image or by journal."""
+    seen = Seen()
+    async with cluster(seen.on_event, workload=BUSY, config=configured(image_gap=image_gap)) as bench:
+        figures[f"{key}_records"] = await renew(bench, seen, LARGE)
+        began_ns = seen.phases["image"][0] if key == "image" else seen.opened_ns
+        ended_ns = seen.phases[key][-1]
+        figures[f"{key}_s"] = round((ended_ns - began_ns) / 1e9, 2)
+        return bench.broken()
+
+
+def configured(image_gap: int) -> ClusterConfig:
+    return one_group(image_gap=image_gap, image_every=0)
+
+
+def main() -> int:
+    """Prints one JSON object."""
+    gc.set_threshold(200_000, 50, 1000)
+    figures: dict[str, Any] = {}
+    broken = uvloop.run(small(figures))
+    broken += uvloop.run(large(figures, 500, "image"))
+    broken += uvloop.run(large(figures, 1_000_000, "journal"))
+    figures["broken_checks"] = len(broken)
+    return report("renewing", {"standbys": 3, "rounds": ROUNDS}, figures, PAPER)

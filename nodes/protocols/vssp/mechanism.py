@@ -1,0 +1,138 @@
+"""The virtual shared storage pool as seen by one of its nodes: the mechanisms `vssp` and `hdfs_pipeline` of the slot `image_store`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from nodes.metadata.images import ImageDamaged
+from nodes.metadata.namespace import Namespace
+from nodes.protocols.vssp import messages as m
+from nodes.protocols.vssp.acknowledging import STRATEGIES, Acknowledging
+from nodes.protocols.vssp.manifest import rank_of
+from nodes.protocols.vssp.reading import Reading
+from nodes.protocols.vssp.receiving import Receiving
+from nodes.protocols.vssp.repair import Repairs
+from nodes.protocols.vssp.reporting import Reporting
+from nodes.protocols.vssp.retention import kept_sn
+from nodes.protocols.vssp.sending import Sending
+from nodes.protocols.vssp.serving import Serving
+from nodes.protocols.vssp.shelf import Shelf
+from nodes.slots import StoredFile, StoredImage
+from nodes.trace.events import ImageRefused
+from nodes.wire.calls import Calls
+from nodes.wire.messages import Mark, Message
+from nodes.world import World
+
+
+class Pool:
+    """`ImageStore` of nodes/slots.py."""
+
+    def __init__(
+        self,
+        world: World,
+        partitions: int,
+        journals: Callable[[], list[StoredFile]],
+        journal_first: Callable[[], int],
+        acknowledging: Acknowledging,
+    ):
+        self._world = world
+        self._shelf = shelf = Shelf(world.disk)
+        self._calls = calls = Calls(world)
+        self.pinned: set[int] = set()
+        self._tidying = world.scope.child("tidy")
+        self._sending = Sending(world, shelf, acknowledging, partitions)
+        self._receiving = Receiving(world, shelf, self._tidy)
+        self._serving = Serving(world, shelf, journal_first)
+        self._reading = Reading(world, shelf, calls)
+        self._repairs = Repairs(world, shelf, calls, self._busy, lambda image: self._reporting.forget(image))
+        self._reporting = Reporting(world, shelf, calls, journals, self._busy)
+        self.handlers: dict[type[Message], Callable[[str, Any], None]] = {
+            m.OpenImage: self._receiving.on_message,
+            m.ImagePacket: self._receiving.on_message,
+            m.CloseImage: self._receiving.on_message,
+            m.ImagePacketAcked: self._on_acked,
+            m.PacketNotTaken: self._sending.on_not_taken,
+            m.ImageShelved: self._sending.on_shelved,
+            m.AskImages: self._serving.on_ask_images,
+            m.FetchFile: self._serving.on_fetch,
+            m.AskSums: self._serving.on_ask_sums,
+            m.AskReport: self._reporting.on_ask,
+            m.RecoverFile: self._repairs.on_command,
+            m.RemoveFile: self._repairs.on_command,
+            m.ImagesTold: calls.on_reply,
+            m.FilePiece: calls.on_reply,
+            m.SumsTold: calls.on_reply,
+            m.FileReport: calls.on_reply,
+        }
+
+    def _busy(self) -> set[str]:
+        """Images that are on their way here, or being written or read here."""
+        outgoing = self._sending.outgoing
+        incoming = (image for image, each in self._receiving.incoming.items() if not each.shelved)
+        return {self._reading.image, outgoing.image if outgoing else "", *incoming} - {""}
+
+    def _tidy(self) -> None:
+        """The newest images stay, and those that a pin needs; the others go while everything else goes on."""
+        self._receiving.forget_below(max(self._shelf.images(), default=""))
+        if not self._tidying.busy:
+            self._tidying.spawn(self._shelf.tidy(self.pinned, self._busy()), "tidy")
+
+    def _on_acked(self, peer: str, message: m.ImagePacketAcked) -> None:
+        if self._sending.writes(message.image):
+            self._sending.on_acked(peer, message)
+        else:
+            self._receiving.on_message(peer, message)
+
+    async def run(self) -> None:
+        await asyncio.gather(self._receiving.run(), self._repairs.run())
+
+    def newest(self, accepts: Callable[[Mark], bool]) -> tuple[Namespace, Mark] | None:
+        for image in reversed(self._shelf.images()):
+            try:
+                manifest = self._shelf.manifest(image)
+                if accepts(manifest.mark):
+                    return self._shelf.load(manifest), manifest.mark
+            except (ImageDamaged, FileNotFoundError) as damaged:
+                self._world.trace.emit(ImageRefused(image, str(damaged)))
+        return None
+
+    def stored(self) -> list[int]:
+        return [rank_of(image)[2] for image in self._shelf.images()]
+
+    def kept_sn(self) -> int:
+        return kept_sn(self._shelf.images(), sorted(self.pinned))
+
+    async def write(
+        self, namespace: Namespace, mark: Mark, replicas: list[str], dumped: Callable[[], None]
+    ) -> list[str]:
+        holders = await self._sending.write(namespace, mark, replicas, dumped)
+        self._tidy()
+        return holders
+
+    async def read(self, sources: list[str], progress: Callable[[], None]) -> tuple[Namespace, Mark] | None:
+        return await self._reading.read(sources, progress)
+
+    async def survey(self, nodes: list[str]) -> list[StoredImage]:
+        return await self._reporting.survey(nodes)
+
+
+def vssp(
+    world: World,
+    partitions: int,
+    journals: Callable[[], list[StoredFile]],
+    journal_first: Callable[[], int],
+) -> Pool:
+    """Algorithm 2 of VSSP."""
+    return Pool(world, partitions, journals, journal_first, STRATEGIES["vssp"])
+
+
+def hdfs_pipeline(
+    world: World,
+    partitions: int,
+    journals: Callable[[], list[StoredFile]],
+    journal_first: Callable[[], int],
+) -> Pool:
+    """The baseline: the pipeline of HDFS."""
+    return Pool(world, partitions, journals, journal_first, STRATEGIES["hdfs_pipeline"])

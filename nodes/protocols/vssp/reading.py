@@ -1,0 +1,159 @@
+"""Reading an image from the pool (VSSP §III.D; CFS §4.2.3): its partitions in parallel, from every pool node that has them.
+
+What an earlier attempt left on this disk is kept as far as it is good: reading goes on at the committed point, also from another source.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from crc32c import crc32c
+
+from nodes.config import MILLISECOND
+from nodes.metadata.images import ImageDamaged, Loader, whole_octets
+from nodes.metadata.namespace import Namespace
+from nodes.protocols.vssp import messages as m
+from nodes.protocols.vssp.fetching import NotFetched, fetch_piece
+from nodes.protocols.vssp.manifest import (
+    MANIFEST_MAX,
+    Manifest,
+    PartitionEntry,
+    decode,
+    manifest_file,
+    partition_file,
+    path_of,
+)
+from nodes.protocols.vssp.packets import PACKET_OCTETS
+from nodes.protocols.vssp.serving import PIECE_MOST
+from nodes.protocols.vssp.shelf import Shelf
+from nodes.trace.events import ImageRefused, ImageShelved, Repairing
+from nodes.wire.calls import Calls
+from nodes.wire.messages import Mark
+from nodes.world import World
+
+ANSWER_NS = 500 * MILLISECOND
+SYNC_OCTETS = 1 << 20
+
+
+class Reading:
+    """One image on its way to this server."""
+
+    def __init__(self, world: World, shelf: Shelf, calls: Calls):
+        self._world = world
+        self._shelf = shelf
+        self._calls = calls
+        self.image = ""
+        """What is being read now."""
+
+    async def read(self, sources: list[str], progress: Callable[[], None]) -> tuple[Namespace, Mark] | None:
+        """The namespace of the best image that a source offers, which lies whole on this disk then. Raises OSError."""
+        offers = await self._offers(sources)
+        self.image = best_offer(offers, self._shelf)
+        if not self.image:
+            return None
+        having = [source for source in sources if self.image in offers[source]]
+        try:
+            manifest = await self._manifest(having)
+            namespace = await self._partitions(manifest, having, progress)
+            await self._shelf.shelve(manifest)
+            told = ImageShelved(self.image, manifest.mark.sn, len(manifest.partitions), manifest.octets)
+            self._world.trace.emit(told)
+            return namespace, manifest.mark
+        except (ImageDamaged, NotFetched) as error:
+            self._world.trace.emit(ImageRefused(self.image, str(error)))
+            return None
+        finally:
+            self.image = ""
+
+    async def _offers(self, sources: list[str]) -> dict[str, list[str]]:
+        replies = await asyncio.gather(
+            *(self._calls.ask(source, m.AskImages(0), ANSWER_NS) for source in sources)
+        )
+        return {
+            source: reply.images if isinstance(reply, m.ImagesTold) else []
+            for source, reply in zip(sources, replies, strict=True)
+        }
+
+    async def _manifest(self, sources: list[str]) -> Manifest:
+        octets = await fetch_piece(self._calls, sources, manifest_file(self.image), 0, MANIFEST_MAX)
+        return decode(octets, self.image)
+
+    async def _partitions(
+        self, manifest: Manifest, sources: list[str], progress: Callable[[], None]
+    ) -> Namespace:
+        """All at once, each from another source first. Raises ImageDamaged, NotFetched."""
+        loader = Loader()
+        ends = await asyncio.gather(
+            *(
+                self._partition(loader, manifest, partition, rotated(sources, partition), progress)
+                for partition in range(len(manifest.partitions))
+            ),
+            return_exceptions=True,
+        )
+        for end in ends:
+            if end is not None:
+                raise end
+        return loader.finish()
+
+    async def _partition(
+        self,
+        loader: Loader,
+        manifest: Manifest,
+        partition: int,
+        sources: list[str],
+        progress: Callable[[], None],
+    ) -> None:
+        file, entry = partition_file(manifest.image, partition), manifest.partitions[partition]
+        out = self._world.disk.open_append(path_of(file))
+        try:
+            offset = began = await self._good_beginning(file, entry.length)
+            if out.size > offset:
+                await out.truncate(offset)
+            checksum = await self._feed_stored(loader, partition, file, offset)
+            unsynced = 0
+            while offset < entry.length:
+                length = min(PIECE_MOST, entry.length - offset)
+                octets = await fetch_piece(self._calls, sources, file, offset, length)
+                out.append(octets)
+                loader.feed(partition, octets)
+                checksum = crc32c(octets, checksum)
+                offset += len(octets)
+                unsynced += len(octets)
+                if unsynced >= SYNC_OCTETS or offset == entry.length:
+                    await out.sync()
+                    unsynced = 0
+                    self._world.trace.emit(Repairing(file, sources[0], began, offset, entry.length))
+                    progress()
+        finally:
+            out.close()
+        if PartitionEntry(offset, checksum) != entry:
+            self._shelf.remove(file)
+            raise ImageDamaged(f"{file} is not what the manifest says")
+
+    async def _good_beginning(self, file: str, length: int) -> int:
+        """How much of this server's own replica is good, from its beginning."""
+        size = min(self._shelf.size(file), length)
+        pieces = (self._shelf.piece(file, offset, PACKET_OCTETS) for offset in range(0, size, PACKET_OCTETS))
+        return min(whole_octets(pieces), size)
+
+    async def _feed_stored(self, loader: Loader, partition: int, file: str, end: int) -> int:
+        checksum = 0
+        for offset in range(0, end, PACKET_OCTETS):
+            octets = self._shelf.piece(file, offset, min(PACKET_OCTETS, end - offset))
+            loader.feed(partition, octets)
+            checksum = crc32c(octets, checksum)
+            await self._world.clock.sleep(0)
+        return checksum
+
+
+def best_offer(offers: dict[str, list[str]], shelf: Shelf) -> str:
+    """The newest image that is offered; one that is here in part goes first. Empty when there is none."""
+    offered = {image for images in offers.values() for image in images}
+    begun = [image for image in shelf.files() if image in offered]
+    return max(begun, default=max(offered, default=""))
+
+
+def rotated(sources: list[str], by: int) -> list[str]:
+    place = by % len(sources)
+    return sources[place:] + sources[:place]

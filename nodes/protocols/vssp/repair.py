@@ -1,0 +1,138 @@
+"""Repair of one replica (VSSP §III.B, §IV.C): what is good stays, and transmission resumes at the first bad or missing offset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from crc32c import crc32c
+
+from nodes.metadata.images import ImageDamaged
+from nodes.protocols.vssp import messages as m
+from nodes.protocols.vssp.fetching import NotFetched, fetch_piece, fetch_sums
+from nodes.protocols.vssp.manifest import (
+    MANIFEST_MAX,
+    PartitionEntry,
+    decode,
+    image_of,
+    manifest_file,
+    partition_file,
+    path_of,
+)
+from nodes.protocols.vssp.packets import PACKET_OCTETS
+from nodes.protocols.vssp.serving import PIECE_MOST
+from nodes.protocols.vssp.shelf import Shelf
+from nodes.trace.events import ImageRefused, ImageShelved, Repairing
+from nodes.wake import Wake
+from nodes.wire.calls import Calls
+from nodes.world import World
+
+COMMANDS_MOST = 1024
+SYNC_OCTETS = 1 << 20
+
+
+class Repairs:
+    """Carries out recover and remove commands, one after the other. An image that is `busy` is left alone."""
+
+    def __init__(
+        self,
+        world: World,
+        shelf: Shelf,
+        calls: Calls,
+        busy: Callable[[], set[str]],
+        changes: Callable[[str], None],
+    ):
+        self._world = world
+        self._shelf = shelf
+        self._calls = calls
+        self._busy = busy
+        self._changes = changes
+        """Told of an image before its files change on this disk."""
+        self._commands: list[m.RecoverFile | m.RemoveFile] = []
+        self._wanted = Wake()
+
+    def on_command(self, peer: str, command: m.RecoverFile | m.RemoveFile) -> None:
+        """A command for what no image has, or that waits already, is dropped."""
+        if image_of(command.file) and len(self._commands) < COMMANDS_MOST and command not in self._commands:
+            self._commands.append(command)
+            self._wanted.set()
+
+    async def run(self) -> None:
+        """Raises OSError of this disk."""
+        while True:
+            await self._wanted.wait()
+            while self._commands:
+                await self._carry_out(self._commands[0])
+                del self._commands[0]
+
+    async def _carry_out(self, command: m.RecoverFile | m.RemoveFile) -> None:
+        known = image_of(command.file)
+        assert known is not None
+        image, partition = known
+        if image in self._busy():
+            return
+        self._changes(image)
+        if isinstance(command, m.RemoveFile):
+            self._shelf.remove(command.file)
+            return
+        try:
+            if partition is None:
+                await self._shelve(image, command.source)
+            else:
+                self._shelf.remove(manifest_file(image))
+                await self.recover(command)
+        except (ImageDamaged, NotFetched) as error:
+            self._world.trace.emit(ImageRefused(image, str(error)))
+
+    async def recover(self, command: m.RecoverFile) -> None:
+        """Makes this replica equal to the source's. Raises NotFetched, OSError."""
+        file, size, sources = command.file, command.size, [command.source]
+        theirs = await fetch_sums(self._calls, command.source, file, size)
+        out = self._world.disk.open_append(path_of(file))
+        try:
+            offset = began = await self._first_bad(file, theirs)
+            if out.size > offset:
+                await out.truncate(offset)
+            self._world.trace.emit(Repairing(file, command.source, began, offset, size))
+            unsynced = 0
+            while offset < size:
+                octets = await fetch_piece(self._calls, sources, file, offset, min(PIECE_MOST, size - offset))
+                out.append(octets)
+                offset += len(octets)
+                unsynced += len(octets)
+                if unsynced >= SYNC_OCTETS or offset >= size:
+                    await out.sync()
+                    unsynced = 0
+                    self._world.trace.emit(Repairing(file, command.source, began, offset, size))
+        finally:
+            out.close()
+
+    async def _first_bad(self, file: str, theirs: list[int]) -> int:
+        """Where this replica first differs from the source's, to the packet."""
+        for packet, checksum in enumerate(theirs):
+            offset = packet * PACKET_OCTETS
+            octets = self._shelf.piece(file, offset, PACKET_OCTETS)
+            if crc32c(octets) != checksum:
+                return offset
+            if not packet % 16:
+                await self._world.clock.sleep(0)
+        return self._shelf.size(file)
+
+    async def _shelve(self, image: str, source: str) -> None:
+        """The manifest, once all that it names is whole here. Raises ImageDamaged, NotFetched, OSError."""
+        octets = await fetch_piece(self._calls, [source], manifest_file(image), 0, MANIFEST_MAX)
+        manifest = decode(octets, image)
+        for partition, entry in enumerate(manifest.partitions):
+            if await measure(self._world, self._shelf, partition_file(image, partition)) != entry:
+                raise ImageDamaged(f"{partition_file(image, partition)} is not what the manifest says")
+        await self._shelf.shelve(manifest)
+        told = ImageShelved(image, manifest.mark.sn, len(manifest.partitions), manifest.octets)
+        self._world.trace.emit(told)
+
+
+async def measure(world: World, shelf: Shelf, file: str) -> PartitionEntry:
+    """Length and checksum of a file as it lies on the disk. Raises OSError."""
+    size, checksum = shelf.size(file), 0
+    for offset in range(0, size, PIECE_MOST):
+        checksum = crc32c(shelf.piece(file, offset, PIECE_MOST), checksum)
+        await world.clock.sleep(0)
+    return PartitionEntry(size, checksum)

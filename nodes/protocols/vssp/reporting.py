@@ -1,0 +1,164 @@
+"""Reports of pool nodes, and what the one that asked for them orders (VSSP §III.B)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from nodes.config import SECOND
+from nodes.metadata.images import ImageDamaged, whole_octets
+from nodes.protocols.vssp import messages as m
+from nodes.protocols.vssp.manifest import (
+    DIRECTORY,
+    PartitionEntry,
+    image_of,
+    manifest_file,
+    partition_file,
+    rank_of,
+)
+from nodes.protocols.vssp.packets import PACKET_OCTETS
+from nodes.protocols.vssp.repair import measure
+from nodes.protocols.vssp.shelf import Shelf
+from nodes.protocols.vssp.volume import (
+    BadReport,
+    Finding,
+    Recover,
+    Remove,
+    Volume,
+    check_report,
+    compare,
+    merge,
+)
+from nodes.slots import StoredFile, StoredImage
+from nodes.trace.events import PoolReported, ReplicasDisagree, ReportRefused
+from nodes.wire.calls import Calls
+from nodes.world import World
+
+REPORT_NS = 30 * SECOND
+"""A node that reads gigabytes to check them takes its time."""
+
+
+class Reporting:
+    """This node's own report, and the survey of all of them."""
+
+    def __init__(
+        self,
+        world: World,
+        shelf: Shelf,
+        calls: Calls,
+        journals: Callable[[], list[StoredFile]],
+        busy: Callable[[], set[str]],
+    ):
+        self._world = world
+        self._shelf = shelf
+        self._calls = calls
+        self._journals = journals
+        self._busy = busy
+        self._checked: dict[str, tuple[int, StoredFile]] = {}
+        """What was found of a file of this size: each is read once in a life."""
+        self._asked: list[tuple[str, int]] = []
+        self._answering = False
+
+    # --- own report ------------------------------------------------------------------------------------------------
+
+    def on_ask(self, peer: str, message: m.AskReport) -> None:
+        self._asked.append((peer, message.call))
+        if not self._answering:
+            self._answering = True
+            self._world.scope.spawn(self._answer(), "report")
+
+    async def _answer(self) -> None:
+        try:
+            while self._asked:
+                asked, self._asked = self._asked, []
+                files = await self.report()
+                for peer, call in asked:
+                    report = m.FileReport(call, self._world.disk.capacity(), files)
+                    self._world.network.send(peer, report)
+        finally:
+            self._answering = False
+
+    async def report(self) -> list[StoredFile]:
+        """Journals and images as they lie on this disk. Raises OSError."""
+        found = self._journals()
+        for image, files in self._shelf.files().items():
+            if image in self._busy():
+                continue
+            entries = self._entries(image) if manifest_file(image) in files else {}
+            for file in files:
+                size, known = self._shelf.size(file), self._checked.get(file)
+                if known is None or known[0] != size:
+                    known = size, await self._check(file, entries.get(file))
+                    self._checked[file] = known
+                found.append(known[1])
+        return found
+
+    def _entries(self, image: str) -> dict[str, PartitionEntry]:
+        try:
+            manifest = self._shelf.manifest(image)
+        except ImageDamaged:
+            return {}
+        entries = {partition_file(image, p): entry for p, entry in enumerate(manifest.partitions)}
+        return entries | {manifest_file(image): PartitionEntry(self._shelf.size(manifest_file(image)), 0)}
+
+    async def _check(self, file: str, entry: PartitionEntry | None) -> StoredFile:
+        """Reads a file. A partition is valid when the manifest says so, or else as far as its chunks are whole."""
+        measured = await measure(self._world, self._shelf, file)
+        valid = measured.length
+        manifest = file.endswith(".manifest")
+        if entry is None or (not manifest and measured != entry):
+            valid = 0 if manifest else self._good_beginning(file, measured.length)
+        incarnation, epoch, sn = rank_of(file.rpartition(".")[0])
+        name = f"{DIRECTORY}/{file}"
+        return StoredFile(name, measured.length, valid, measured.checksum, incarnation, epoch, 0, sn)
+
+    def _good_beginning(self, file: str, size: int) -> int:
+        pieces = (self._shelf.piece(file, offset, PACKET_OCTETS) for offset in range(0, size, PACKET_OCTETS))
+        return min(whole_octets(pieces), max(0, size - 1))
+
+    def forget(self, image: str) -> None:
+        """The image is about to change on this disk."""
+        for file in [file for file in self._checked if image_of(file) and file.startswith(image)]:
+            del self._checked[file]
+
+    # --- survey ----------------------------------------------------------------------------------------------------
+
+    async def survey(self, nodes: list[str]) -> list[StoredImage]:
+        """Asks every node, ourselves among them, compares, sends commands; the images that are whole somewhere, newest last."""
+        replies = await asyncio.gather(*(self._ask(node) for node in nodes))
+        reports = {node: files for node, files in zip(nodes, replies, strict=True) if files is not None}
+        volume = merge(reports)
+        images = {image: holders for image, holders in volume.images().items() if holders}
+        for finding in compare(volume, [max(images)] if images else []):
+            self._order(volume, finding)
+        return [StoredImage(rank_of(image)[2], holders) for image, holders in images.items()]
+
+    async def _ask(self, node: str) -> list[StoredFile] | None:
+        if node == self._world.name:
+            return await self.report()
+        reply = await self._calls.ask(node, m.AskReport(0), REPORT_NS)
+        if not isinstance(reply, m.FileReport):
+            return None
+        try:
+            check_report(reply.files, reply.disk_octets)
+        except BadReport as bad:
+            self._world.trace.emit(ReportRefused(node, str(bad)))
+            return None
+        self._world.trace.emit(PoolReported(node, len(reply.files), sum(file.size for file in reply.files)))
+        return reply.files
+
+    def _order(self, volume: Volume, finding: Finding) -> None:
+        """Journals are repaired group by group by their own protocol; only images are by command."""
+        remedy = {Recover: "recover", Remove: "remove"}.get(type(finding), "")
+        self._world.trace.emit(ReplicasDisagree(finding.file, finding.node, remedy, finding.reason))
+        file = finding.file.removeprefix(f"{DIRECTORY}/")
+        if image_of(file) is None:
+            return
+        if isinstance(finding, Recover):
+            size = volume.replicas(finding.file)[finding.source].size
+            command: m.RecoverFile | m.RemoveFile = m.RecoverFile(file, finding.source, finding.offset, size)
+        elif isinstance(finding, Remove):
+            command = m.RemoveFile(file)
+        else:
+            return
+        self._world.network.send(finding.node, command)

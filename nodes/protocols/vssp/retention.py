@@ -1,0 +1,29 @@
+"""Which images stay on a pool node, and from where on its journal is still needed (safety rule 14)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from nodes.protocols.vssp.manifest import rank_of
+
+KEPT = 2
+"""The newest, and the one before it, which somebody may be reading."""
+
+
+def at_or_below(images: list[str], sn: int) -> str | None:
+    """The newest image that holds nothing after sn."""
+    fitting = [image for image in images if rank_of(image)[2] <= sn]
+    return max(fitting, default=None)
+
+
+def kept_images(images: list[str], pinned: Iterable[int]) -> set[str]:
+    """The newest ones, and for every pin the one it needs."""
+    pins = {at_or_below(images, sn) for sn in pinned}
+    return {*sorted(images)[-KEPT:], *(image for image in pins if image is not None)}
+
+
+def kept_sn(images: list[str], pinned: Iterable[int]) -> int:
+    """The journal from behind this sn is needed to come from an image to the present, or to a pin; 0 when no image helps."""
+    newest = max(images, default=None)
+    needed = [newest, *(at_or_below(images, sn) for sn in pinned)]
+    return min(0 if image is None else rank_of(image)[2] for image in needed)

@@ -1,0 +1,109 @@
+"""The images on one pool node's disk: a file for each partition, and the manifest that makes them count."""
+
+from __future__ import annotations
+
+from nodes.metadata.images import ImageDamaged, Loader
+from nodes.metadata.namespace import Namespace
+from nodes.protocols.vssp.manifest import (
+    DIRECTORY,
+    Manifest,
+    decode,
+    encode,
+    image_of,
+    manifest_file,
+    partition_file,
+    path_of,
+)
+from nodes.protocols.vssp.packets import PACKET_OCTETS
+from nodes.protocols.vssp.retention import kept_images
+from nodes.world import Disk
+
+DISCARD_OCTETS = 4 << 20
+PARTIAL_KEPT = 2
+"""Unfinished images that stay: somebody may go on with them."""
+
+
+class Shelf:
+    def __init__(self, disk: Disk):
+        self._disk = disk
+
+    def files(self) -> dict[str, list[str]]:
+        """The files of each image, whole or not; the oldest image first."""
+        found: dict[str, list[str]] = {}
+        for file in self._disk.names(DIRECTORY):
+            known = image_of(file)
+            if known is not None:
+                found.setdefault(known[0], []).append(file)
+        return found
+
+    def images(self) -> list[str]:
+        """Those with a manifest, oldest first."""
+        return [image for image, files in self.files().items() if manifest_file(image) in files]
+
+    def manifest(self, image: str) -> Manifest:
+        """Raises ImageDamaged, OSError."""
+        return decode(self._disk.read(path_of(manifest_file(image))), image)
+
+    def load(self, manifest: Manifest) -> Namespace:
+        """Reads all partitions, one after the other. Raises ImageDamaged, OSError."""
+        loader = Loader()
+        for partition, entry in enumerate(manifest.partitions):
+            path = path_of(partition_file(manifest.image, partition))
+            for offset in range(0, entry.length, PACKET_OCTETS):
+                loader.feed(
+                    partition, self._disk.read(path, offset, min(PACKET_OCTETS, entry.length - offset))
+                )
+        namespace = loader.finish()
+        if loader.header is None or loader.header.partitions != len(manifest.partitions):
+            raise ImageDamaged(f"the manifest of image {manifest.image} names another number of partitions")
+        return namespace
+
+    def piece(self, file: str, offset: int, length: int) -> bytes:
+        """Raises FileNotFoundError, OSError."""
+        return self._disk.read(path_of(file), offset, length)
+
+    def size(self, file: str) -> int:
+        """Octets of a file; 0 when there is none."""
+        try:
+            return self._disk.size(path_of(file))
+        except FileNotFoundError:
+            return 0
+
+    async def shelve(self, manifest: Manifest) -> None:
+        """From here on the image counts. Raises OSError."""
+        await self._disk.replace(path_of(manifest_file(manifest.image)), encode(manifest))
+
+    def remove(self, file: str) -> None:
+        """A file that is not there is no error."""
+        try:
+            self._disk.remove(path_of(file))
+        except FileNotFoundError:
+            pass
+
+    def remove_image(self, image: str) -> None:
+        """The manifest first, so that what a crash leaves does not count."""
+        self.remove(manifest_file(image))
+        for file in self.files().get(image, []):
+            self.remove(file)
+
+    async def _discard(self, file: str) -> None:
+        """Removes a long file a piece at a time: the system takes milliseconds for every megabyte."""
+        out = self._disk.open_append(path_of(file))
+        try:
+            for size in range(out.size - DISCARD_OCTETS, 0, -DISCARD_OCTETS):
+                await out.truncate(size)
+        finally:
+            out.close()
+        self.remove(file)
+
+    async def tidy(self, pinned: set[int], busy: set[str]) -> None:
+        """Removes what nobody needs any more, but nothing of the `busy` images. Raises OSError."""
+        everything, whole = list(self.files()), self.images()
+        newest = max(whole, default="")
+        partial = [image for image in everything if image not in whole and image > newest]
+        stays = kept_images(whole, pinned) | set(partial[-PARTIAL_KEPT:]) | busy
+        gone = [image for image in everything if image not in stays]
+        for image in gone:
+            self.remove(manifest_file(image))
+            for file in self.files().get(image, []):
+                await self._discard(file)

@@ -1,0 +1,158 @@
+"""The interfaces of the slots: what a family may ask of a mechanism that it does not know by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+
+from nodes.metadata.namespace import Namespace
+from nodes.metadata.operations import Result
+from nodes.metadata.planning import Look, Split
+from nodes.metadata.records import Record
+from nodes.scope import Scope
+from nodes.units import OpId
+from nodes.wire.messages import Mark, Message
+from nodes.world import World
+
+# --- image_store -----------------------------------------------------------------------------------------------------
+
+
+class StoredFile(msgspec.Struct, array_like=True, frozen=True):
+    """One replica of a file, as the pool node that has it reports it (VSSP §III.B)."""
+
+    name: str
+    size: int
+    """Octets on the disk."""
+    valid: int
+    """Octets from the beginning that are whole."""
+    checksum: int
+    """Of the valid octets; of a journal, the chained CRC of its last group."""
+    incarnation: int
+    epoch: int
+    """Of the last valid sn."""
+    first_sn: int
+    last_sn: int
+    """An image reaches from 0 to the last group inside."""
+
+
+class StoredImage(msgspec.Struct, frozen=True):
+    """An image that is whole on some pool nodes."""
+
+    sn: int
+    """Of the last group inside."""
+    holders: list[str]
+
+
+class ImageStore(Protocol):
+    """Slot `image_store`: where an image lies, how it is moved and repaired."""
+
+    handlers: dict[type[Message], Callable[[str, Any], None]]
+    pinned: set[int]
+    """Serial numbers of checkpoints: an image at or below each, and the journal from there, stay (safety rule 14)."""
+
+    async def run(self) -> None:
+        """The pool node: takes and keeps what others send; for ever. Raises OSError of the disk."""
+
+    def newest(self, accepts: Callable[[Mark], bool]) -> tuple[Namespace, Mark] | None:
+        """The newest whole image on this disk whose mark is accepted; a damaged one is told and passed over.
+
+        Raises UnknownFormat, OSError.
+        """
+
+    def stored(self) -> list[int]:
+        """The sn of every whole image on this disk, the newest last."""
+
+    def kept_sn(self) -> int:
+        """This server needs its own journal from behind this sn: its newest image, or an older one that is pinned; 0 without any."""
+
+    async def write(
+        self, namespace: Namespace, mark: Mark, replicas: list[str], dumped: Callable[[], None]
+    ) -> list[str]:
+        """Writes an image here and to the other replicas; returns who has it whole.
+
+        The namespace must not change until `dumped` is called. Raises OSError.
+        """
+
+    async def read(self, sources: list[str], progress: Callable[[], None]) -> tuple[Namespace, Mark] | None:
+        """Copies the best image that the sources offer to this disk, going on where an earlier attempt ended; None when that failed.
+
+        `progress` is called for every megabyte. Raises OSError.
+        """
+
+    async def survey(self, nodes: list[str]) -> list[StoredImage]:
+        """Compares what the nodes report and sends who lacks something to repair it; the images, newest last."""
+
+
+MakeImageStore = Callable[[World, int, Callable[[], list[StoredFile]], Callable[[], int]], ImageStore]
+"""(world, partitions, the journals of this server's report, first sn of its journal)."""
+
+
+# --- cross_group -----------------------------------------------------------------------------------------------------
+
+
+class Position(NamedTuple):
+    """A record's place in the journal, and its time."""
+
+    sn: int
+    place: int
+    at_ns: int
+
+
+class GroupHost(Protocol):
+    """One tenure of a group's active, as a mechanism for operations on several groups sees it."""
+
+    world: World
+    scope: Scope
+    """Closed with the tenure."""
+    group: int
+    epoch: int
+    groups: list[int]
+    """Numbers of all groups, ascending."""
+
+    @property
+    def namespace(self) -> Namespace: ...
+
+    def now_ns(self) -> int:
+        """For the next record: later than everything this group has recorded or heard of."""
+
+    def heard(self, at_ns: int) -> None:
+        """Another group is as late as this."""
+
+    async def can_commit(self) -> None:
+        """Returns when enough replicas are there; before that nothing may be recorded, and the namespace shows what is committed."""
+
+    def record(self, record: Record, then: Callable[[], None]) -> Position:
+        """Applies a record and gives it to the journal; `then` runs when it is committed, never when the tenure ends before."""
+
+    def after_commit(self, step: Callable[[], None]) -> None:
+        """Runs `step` once nothing that the namespace shows now can be lost any more."""
+
+    def send_to(self, group: int, message: Message) -> None:
+        """To the server that is believed to be active there; lost when there is none."""
+
+    def answer(self, op_id: OpId, result: Result | None, error: str, at: Position | None = None) -> None:
+        """Tells the client, if it is still waiting here; `at` is the place of the record that decided it, which must be committed."""
+
+    def again(self, op_id: OpId) -> None:
+        """The call is planned anew: what it met was undecided or has moved."""
+
+    def wake(self) -> None:
+        """Something was decided: calls that waited for it are looked at again."""
+
+
+class CrossGroup(Protocol):
+    """Slot `cross_group`: how do two groups commit one operation?"""
+
+    @property
+    def drains(self) -> bool:
+        """Whether operations on several groups are not to be begun just now."""
+
+    def begin(self, op_id: OpId, lowest_open: int, plan: Split | Look, moves: int) -> None:
+        """Runs an operation that was planned; ends with `answer` or `again`."""
+
+    def on_message(self, peer: str, message: Message) -> None: ...
+
+    def resume(self) -> None:
+        """The tenure serves: whatever is open is taken up where the records left it."""

@@ -1,0 +1,251 @@
+"""Images in a group: taken by standbys, read by juniors, and what may be pruned below them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from nodes.config import SECOND, WorkloadConfig, one_group
+from nodes.invariants import registry
+from nodes.metadata.operations import Mkdir, Stat
+from nodes.protocols.mams.messages import Renew, TakeImage
+from nodes.protocols.vssp.messages import FilePiece, ImagePacket
+from nodes.sim.cluster import SimCluster
+from nodes.sim.explore import Explorer, random_plan
+from nodes.storage import journal_file
+from nodes.trace.events import (
+    ImageRefused,
+    ImageShelved,
+    ImageWritten,
+    JournalOpened,
+    JournalPruned,
+    Renewing,
+    Repairing,
+    Stopped,
+)
+from tests.simulation.mams.lab import Lab
+
+MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1, "list": 1}
+
+
+@pytest.fixture(autouse=True)
+def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Segments of some groups, so that pruning has something to remove."""
+    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 4000)
+
+
+class Group:
+    """A group at work, its lamps lit."""
+
+    def __init__(self, seed: int, **settings: Any):
+        config = one_group(**({"image_every": 200, "image_gap": 600} | settings))
+        self.cluster = SimCluster(config, seed, WorkloadConfig(clients=8, rate_per_s=300, mix=MIX))
+        self.lamps = registry.start(config)
+        self.cluster.on_event(self.lamps.on_event)
+        self.cluster.run_until(self.cluster.settled)
+
+    def of(self, letter: str) -> list[str]:
+        return [name for name, each in self.cluster.view().items() if each == letter]
+
+    def told(self, kind: type, server: str = "") -> list[Any]:
+        return [s.event for s in self.cluster.events if type(s.event) is kind and server in ("", s.server)]
+
+    def finish(self) -> None:
+        self.cluster.run_until(self.cluster.settled, 120 * SECOND)
+        self.cluster.run_for(2 * SECOND)
+        self.lamps.finish()
+        assert self.lamps.failures == []
+
+
+def test_images_come_regularly_and_journals_below_them_go() -> None:
+    group = Group(1)
+    group.cluster.run_for(8 * SECOND)
+    written = group.told(ImageWritten)
+    assert len(written) >= 5 and all(len(each.holders) == 4 for each in written)
+    steps = [b.sn - a.sn for a, b in pairwise(written)]
+    assert all(200 <= step <= 320 for step in steps)
+    for name in group.cluster.servers:
+        if group.cluster.servers[name].group:
+            pruned = group.told(JournalPruned, name)
+            assert pruned and written[-3].sn - 100 < pruned[-1].first_sn <= written[-1].sn + 1
+    group.finish()
+
+
+def test_a_server_restarts_from_its_image_and_the_rest_of_its_journal() -> None:
+    group = Group(2)
+    group.cluster.run_for(6 * SECOND)
+    for name in group.of("S")[:2]:
+        group.cluster.faults.power_loss(name)
+        group.cluster.faults.restart(name)
+        group.cluster.run_for(SECOND // 10)
+        opened = group.told(JournalOpened, name)[-1]
+        assert opened.image_sn > 0 and 1 < opened.first_sn <= opened.image_sn + 1 <= opened.last_sn + 1
+    group.cluster.run_for(SECOND)
+    group.finish()
+
+
+def test_a_whole_group_restarts_from_its_images() -> None:
+    lab = Lab(3, image_every=10)
+    for number in range(60):
+        lab.ada.call(Mkdir(f"/d{number}"))
+    lab.run_ms(1_000)
+    for name in lab.cluster.servers:
+        if lab.cluster.servers[name].group:
+            lab.faults.power_loss(name)
+    lab.run_ms(1_000)
+    lab.mend()
+    for number in range(60):
+        lab.eve.call(Stat(f"/d{number}"))
+    lab.finish()
+    assert lab.broken() == {}
+    assert any(s.event.image_sn for s in lab.cluster.events if type(s.event) is JournalOpened)
+
+
+def test_a_damaged_image_is_passed_over_for_the_one_before() -> None:
+    group = Group(4)
+    group.cluster.run_for(6 * SECOND)
+    victim = group.of("S")[0]
+    group.cluster.faults.crash(victim)
+    files = group.cluster.servers[victim].store.files
+    newest = max(path for path in files if path.endswith(".p03"))
+    files[newest].octets[-20] ^= 1
+    group.cluster.faults.restart(victim)
+    group.cluster.run_for(SECOND // 10)
+    assert newest.removeprefix("image/").startswith(group.told(ImageRefused, victim)[0].image)
+    stopped = group.told(Stopped, victim)
+    if stopped:
+        assert "no whole image reaches so far" in stopped[-1].reason
+    else:
+        group.finish()
+
+
+def test_a_junior_whose_journal_was_pruned_away_reads_the_image() -> None:
+    group = Group(5, image_gap=100_000)
+    standby = group.of("S")[0]
+    group.cluster.faults.crash(standby)
+    group.cluster.run_for(8 * SECOND)
+    assert group.told(JournalPruned)
+    group.cluster.faults.restart(standby)
+    group.cluster.run_until(lambda: group.cluster.view()[standby] == "S", 60 * SECOND)
+    phases = [event.phase for event in group.told(Renewing, standby)]
+    assert phases[0] == "image" and phases[-1] == "done"
+    group.finish()
+
+
+def test_a_known_junior_keeps_its_journal() -> None:
+    """Nothing is pruned that a junior still needs, as long as it goes on from its journal."""
+    group = Group(6, image_gap=100_000, image_every=3000)
+    standby = group.of("S")[0]
+    group.cluster.run_for(3 * SECOND)
+    group.cluster.faults.crash(standby)
+    group.cluster.run_for(8 * SECOND)
+    held = group.cluster.hold(lambda sender, receiver, message: type(message) is Renew)
+    group.cluster.faults.restart(standby)
+    group.cluster.run_for(10 * SECOND)
+    end = group.told(JournalOpened, standby)[-1].last_sn
+    assert group.told(ImageWritten) and held.messages and group.cluster.view()[standby] == "J"
+    assert all(event.first_sn <= end + 1 for event in group.told(JournalPruned))
+    held.drop()
+    group.cluster.run_until(lambda: group.cluster.view()[standby] == "S", 60 * SECOND)
+    assert "image" not in [event.phase for event in group.told(Renewing, standby)]
+    group.cluster.run_for(7 * SECOND)
+    assert any(event.first_sn > end + 1 for event in group.told(JournalPruned))
+    group.finish()
+
+
+def test_a_junior_that_restarts_within_the_image_goes_on_where_it_was() -> None:
+    group = Group(7, image_gap=300, image_every=100_000, image_partitions=2)
+    junior = group.of("S")[0]
+    group.cluster.faults.crash(junior)
+    group.cluster.run_for(12 * SECOND)
+    group.cluster.faults.restart(junior)
+    held = group.cluster.hold(
+        lambda sender, receiver, message: type(message) is FilePiece and message.file.endswith(".p01")
+    )
+    group.cluster.run_until(
+        lambda: any(e.file.endswith(".p00") for e in group.told(Repairing, junior)), 60 * SECOND
+    )
+    group.cluster.faults.crash(junior)
+    held.drop()
+    group.cluster.run_for(SECOND)
+    group.cluster.faults.restart(junior)
+    told = len(group.told(Repairing, junior))
+    group.cluster.run_until(lambda: group.cluster.view()[junior] == "S", 60 * SECOND)
+    again = group.told(Repairing, junior)[told:]
+    assert not any(e.file.endswith(".p00") and e.began == 0 for e in again), (
+        "what was there is not read again"
+    )
+    group.finish()
+
+
+def test_a_standby_that_takes_an_image_is_elected_and_has_everything() -> None:
+    group = Group(8)
+    held = group.cluster.hold(lambda sender, receiver, message: type(message) is ImagePacket)
+    group.cluster.run_until(lambda: bool(held.messages), 60 * SECOND)
+    writer = held.messages[0][0]
+    for name in [*group.of("A"), *group.of("S")]:
+        if name != writer:
+            group.cluster.faults.pause(name)
+    group.cluster.run_for(SECOND)
+    for name in group.of("S"):
+        if name != writer:
+            group.cluster.faults.resume(name)
+    group.cluster.run_until(
+        lambda: group.cluster.view()[writer] == "A" or len(group.of("A")) == 1, 60 * SECOND
+    )
+    for name, server in group.cluster.servers.items():
+        if server.process == "paused":
+            group.cluster.faults.resume(name)
+    held.drop()
+    group.finish()
+
+
+def test_the_journal_goes_on_while_the_namespace_stands_still() -> None:
+    """A write is answered while every standby that could acknowledge it takes an image."""
+    lab = Lab(9, standbys=2, image_every=5)
+    held = lab.cluster.hold(lambda sender, receiver, message: type(message) is ImagePacket)
+    for number in range(30):
+        lab.ada.call(Mkdir(f"/d{number}"), SECOND)
+    held.drop()
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_an_order_that_is_lost_is_given_again() -> None:
+    lab = Lab(10, image_every=5)
+    held = lab.cluster.hold(lambda sender, receiver, message: type(message) is TakeImage)
+    for number in range(6):
+        lab.ada.call(Mkdir(f"/d{number}"))
+    lab.run_ms(1_000)
+    assert held.messages
+    held.drop()
+    lab.cluster.run_until(lambda: any(type(s.event) is ImageWritten for s in lab.cluster.events), 60 * SECOND)
+    lab.finish()
+
+
+def test_no_image_is_taken_when_none_is_wanted() -> None:
+    group = Group(11, image_every=0)
+    group.cluster.run_for(4 * SECOND)
+    assert group.told(ImageShelved) == [] and group.told(JournalPruned) == []
+
+
+def test_the_baseline_serves_the_same() -> None:
+    group = Group(12, image_store="hdfs_pipeline")
+    group.cluster.run_for(4 * SECOND)
+    assert len(group.told(ImageWritten)) >= 2
+    group.finish()
+
+
+@pytest.mark.parametrize("first", [0, 12])
+def test_random_faults_with_images_all_the_time_break_nothing(first: int) -> None:
+    for seed in range(first, first + 12):
+        config = one_group(
+            image_every=20, image_gap=30, image_partitions=1 + seed % 4,
+            image_store=("vssp", "hdfs_pipeline")[seed % 2],
+        )  # fmt: skip
+        explorer = Explorer(config, WorkloadConfig(clients=4, rate_per_s=20, mix=MIX))
+        outcome, cluster = explorer.run(seed, random_plan(seed, config, explorer.span_ns, 5))
+        assert outcome.clean, outcome
+        assert any(type(s.event) is JournalPruned for s in cluster.events)

@@ -1,0 +1,193 @@
+"""Images in partitions: each stream whole by itself, in any order, and what is damaged is never believed."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nodes.errors import FsError
+from nodes.metadata import operations as ops
+from nodes.metadata.images import ImageDamaged, Loader, dump, dump_partitions, load, whole_octets
+from nodes.metadata.inode import Inode
+from nodes.metadata.lookup import find
+from nodes.metadata.namespace import Namespace
+from nodes.metadata.partitions import needed_for, partition_of
+from nodes.units import GROUP_SHIFT, ROOT, OpId
+
+
+def grown(rng: Random, count: int) -> Namespace:
+    """A namespace after so many random operations."""
+    namespace = Namespace()
+    directories, files = ["/"], ["/none"]
+    for number in range(1, count + 2):
+        parent = rng.choice(directories).rstrip("/")
+        path = f"{parent}/{'n' * rng.randint(1, 30)}{number}"
+        operation = rng.choice(
+            [
+                ops.Mkdir(path), ops.Create(path), ops.Create(path), ops.Delete(rng.choice(files)),
+                ops.Rename(rng.choice(files), path), ops.SetPermission(rng.choice(directories), number % 512),
+            ]
+        )  # fmt: skip
+        if number == 1:
+            operation = ops.OpenSession()
+        try:
+            record = namespace.plan(operation, OpId("ada", number), max(1, number - 50), number * 1000)
+        except FsError:
+            continue
+        namespace.apply(record)
+        if type(operation) is ops.Mkdir:
+            directories.append(path)
+        elif type(operation) in (ops.Create, ops.Rename):
+            files.append(path)
+    return namespace
+
+
+def streams(namespace: Namespace, partitions: int) -> list[bytes]:
+    whole = [bytearray() for _ in range(partitions)]
+    for partition, octets in dump_partitions(namespace, partitions):
+        whole[partition] += octets
+    return [bytes(each) for each in whole]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 9), st.integers(0, 900))
+def test_partitions_in_any_order_and_in_any_pieces_make_the_same_namespace(
+    seed: int, partitions: int, count: int
+) -> None:
+    rng = Random(seed)
+    namespace = grown(rng, count)
+    loader, left = Loader(), list(enumerate(streams(namespace, partitions)))
+    while left:
+        place = rng.randrange(len(left))
+        partition, octets = left[place]
+        cut = rng.randint(1, 5000)
+        loader.feed(partition, octets[:cut])
+        left[place] = (partition, octets[cut:])
+        if not left[place][1]:
+            del left[place]
+    again = loader.finish()
+    assert again.digest == namespace.digest == again.recompute_digest()
+    assert again.tree.inodes == namespace.tree.inodes and again.tree.next_number == namespace.tree.next_number
+    assert dict(again.sessions).keys() == dict(namespace.sessions).keys()
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 9))
+def test_a_partition_can_be_written_alone(seed: int, partitions: int) -> None:
+    namespace = grown(Random(seed), 300)
+    whole = streams(namespace, partitions)
+    for wanted in range(partitions):
+        alone = b"".join(octets for _, octets in dump_partitions(namespace, partitions, [wanted]))
+        assert alone == whole[wanted]
+        assert whole_octets([alone]) == len(alone)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32))
+def test_a_directory_lies_with_its_files_and_a_lookup_reads_only_what_it_needs(seed: int) -> None:
+    """VSSP §III.D: "the namenode can load namespace from the specified domain on demand"."""
+    namespace, partitions = grown(Random(seed), 300), 8
+    whole = streams(namespace, partitions)
+    paths = ["/"]
+    for path in paths:
+        for name, child in (find(namespace.tree, path).entries or {}).items():
+            below = f"{path.rstrip('/')}/{name}"
+            if namespace.tree.inodes[child].entries is not None:
+                paths.append(below)
+            loader = Loader()
+            while (
+                partition := needed_for(loader.namespace.tree, below, partitions, loader.loaded)
+            ) is not None:
+                assert partition not in loader.loaded
+                loader.feed(partition, whole[partition])
+            number = ROOT
+            for step in below[1:].split("/"):
+                number = loader.namespace.tree.inodes[number].entries[step]  # type: ignore[index]
+            assert number == child and child in loader.namespace.tree.inodes
+            assert len(loader.loaded) <= below.count("/") + 1
+
+
+def test_a_lookup_of_nothing_stops_where_the_name_lacks() -> None:
+    namespace = grown(Random(1), 50)
+    loader = Loader()
+    assert needed_for(loader.namespace.tree, "/absent/below", 4, set()) == partition_of(ROOT, 4)
+    for partition, octets in enumerate(streams(namespace, 4)):
+        loader.feed(partition, octets)
+    assert needed_for(loader.namespace.tree, "/absent/below", 4, loader.loaded) is None
+
+
+def test_a_child_or_a_parent_in_another_group_is_normal() -> None:
+    namespace = grown(Random(2), 60)
+    tree = namespace.tree
+    elsewhere = (7 << GROUP_SHIFT) | 9
+    tree.inodes[ROOT].entries["away"] = elsewhere  # type: ignore[index]
+    for number in (tree.next_number, (7 << GROUP_SHIFT) | 11):
+        tree.inodes[number] = Inode(number, 0o644, 1, 1, "clover", "clover", 3, 0, None)
+    tree.digest = tree.recompute_digest()
+    loader = Loader()
+    for partition, octets in enumerate(streams(namespace, 5)):
+        loader.feed(partition, octets)
+    again = loader.finish()
+    assert again.tree.inodes == tree.inodes and again.digest == namespace.digest
+
+
+def test_a_file_with_two_names_lies_in_the_image_once() -> None:
+    namespace = grown(Random(3), 60)
+    tree = namespace.tree
+    file = next(inode for inode in tree.inodes.values() if inode.entries is None)
+    directory = next(
+        inode for inode in tree.inodes.values() if inode.entries and inode is not tree.inodes[ROOT]
+    )
+    directory.entries["link"] = file.number  # type: ignore[index]
+    tree.digest = tree.recompute_digest()
+    loader = Loader()
+    for partition, octets in enumerate(streams(namespace, 8)):
+        loader.feed(partition, octets)
+    assert loader.finish().tree.inodes == tree.inodes
+
+
+def test_partitions_of_two_images_do_not_mix() -> None:
+    one, other = streams(grown(Random(4), 40), 2), streams(grown(Random(5), 40), 2)
+    loader = Loader()
+    loader.feed(0, one[0])
+    with pytest.raises(ImageDamaged, match="another image"):
+        loader.feed(1, other[1])
+    loader = Loader()
+    with pytest.raises(ImageDamaged, match="says that it is 1 of 2"):
+        loader.feed(0, one[1])
+    loader = Loader()
+    loader.feed(0, one[0])
+    with pytest.raises(ImageDamaged, match="partition 1 is not whole"):
+        loader.finish()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from(["flip", "cut", "drop", "twice"]))
+def test_a_damaged_stream_is_refused_and_its_good_beginning_is_known(seed: int, damage: str) -> None:
+    rng = Random(seed)
+    octets = b"".join(dump(grown(Random(seed % 7), 120)))
+    at = rng.randrange(len(octets))
+    bad = {
+        "flip": octets[:at] + bytes([octets[at] ^ (1 << rng.randrange(8))]) + octets[at + 1 :],
+        "cut": octets[:at],
+        "drop": octets[:at] + octets[at + rng.randint(1, 9) :],
+        "twice": octets + octets[at:],
+    }[damage]
+    with pytest.raises(ImageDamaged):
+        load([bad])
+    good = whole_octets([bad])
+    assert good <= len(octets) and bad[:good] == octets[:good]
+    if damage != "twice":
+        assert good <= at
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=200))
+def test_strange_octets_are_refused(octets: bytes) -> None:
+    with pytest.raises(ImageDamaged):
+        load([octets])
+    with pytest.raises(ImageDamaged):
+        load([next(dump(Namespace())), octets])
