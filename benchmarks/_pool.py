@@ -26,7 +26,8 @@ from nodes.real.ring import MessageRing
 from nodes.real.turn import Turn
 from nodes.scope import Scope
 from nodes.slots import ImageStore
-from nodes.trace.events import Event, ImageWritten
+from nodes.trace.base import Event
+from nodes.trace.pool_events import ImageWritten
 from nodes.units import DIRECTORY, ROOT, OpId
 from nodes.wire.codec import Codec
 from nodes.wire.messages import Mark, Message

@@ -10,6 +10,8 @@ import msgspec
 
 from nodes.config import ClusterConfig
 from nodes.trace import events as e
+from nodes.trace.base import Event
+from nodes.trace.block_events import NodeHolds
 
 FENCED = "answers nobody: its coordination session is not confirmed"
 INSTANT = ("take_lock", "expire_session", "add_server")
@@ -145,7 +147,7 @@ def mark_stopped(picture: Picture, name: str, at_ns: int) -> None:
         node.process, node.pid = "stopped", 0
 
 
-def node_holds(picture: Picture, stamped: e.Stamped, event: e.NodeHolds) -> None:
+def node_holds(picture: Picture, stamped: e.Stamped, event: NodeHolds) -> None:
     node = picture.data_nodes.get(stamped.server)
     if node is not None:
         node.blocks, node.octets, node.damaged = event.blocks, event.octets, event.damaged
@@ -265,12 +267,12 @@ def check_failed(picture: Picture, stamped: e.Stamped, event: e.CheckFailed) -> 
     picture.broken.setdefault(event.invariant, event.explanation)
 
 
-STEPS: dict[type[e.Event], Callable[[Picture, e.Stamped, Any], None]] = {
+STEPS: dict[type[Event], Callable[[Picture, e.Stamped, Any], None]] = {
     e.Started: started, e.Stopped: stopped, e.RoleChanged: role_changed, e.Durable: durable, e.Cut: cut,
     e.Committed: committed, e.Applied: applied, e.JournalOpened: journal_opened, e.Warned: warned,
     e.Placed: placed, e.LeaseLost: lease_lost, e.LeaseConfirmed: lease_confirmed,
     e.LockHeld: lock_held, e.EpochRaised: epoch_raised, e.Configured: configured, e.FaultInjected:
     fault_injected,
     e.FaultEnded: fault_ended, e.ProcessEnded: process_ended, e.CheckFailed: check_failed,
-    e.NodeHolds: node_holds,
+    NodeHolds: node_holds,
 }  # fmt: skip

@@ -20,7 +20,8 @@ from backend.fabrics.names import CLIENT, CONTROL, COORDINATION
 from backend.fabrics.traces import Traces
 from nodes.config import WorkloadConfig
 from nodes.real.clock import monotonic_ns
-from nodes.trace.events import Event, ProcessEnded, Stamped, Warned
+from nodes.trace.base import Event
+from nodes.trace.events import ProcessEnded, Stamped, Warned
 
 TICK_S = 0.02
 WATCH_S = 0.1

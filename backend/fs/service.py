@@ -15,7 +15,7 @@ from nodes.client.files import FileClient
 from nodes.client.smart_client import SmartClient
 from nodes.metadata.operations import Create, Delete, List, Mkdir, Operation, Rename, Stat
 from nodes.real.process import client_world
-from nodes.trace.events import Event
+from nodes.trace.base import Event
 
 NAME = "control"
 

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from nodes.trace import events
-from nodes.trace.events import AnyEvent, Applied, Called, Committed, Durable, Event, Stamped
+from nodes.trace.base import Event
+from nodes.trace.events import AnyEvent, Applied, Called, Committed, Durable, Stamped
 
 Row = tuple[int, int, str, int, int, int, int, str, int | None, bytes]
 """seq, run, server, boot, number, at_ns, cause, kind, sn, body."""

@@ -13,7 +13,7 @@ from nodes.blocks.block_map import BlockMap, Verdict, Wanted, excess, judge, tar
 from nodes.config import MILLISECOND, SECOND, DataConfig, GroupConfig
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import BLOCK_SIZE_MAX
-from nodes.trace.events import BlockHealth, DataNodeLost
+from nodes.trace.block_events import BlockHealth, DataNodeLost
 from nodes.units import home_group
 from nodes.wire.data_messages import (
     CHAIN_MAX,

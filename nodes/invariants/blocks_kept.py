@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 from nodes.invariants.checker import PATIENCE_NS, Check, place_in_trace
-from nodes.trace.events import (
-    BlockHealth,
-    ReplicaDamaged,
-    ReplicaRemoved,
-    ReplicasFound,
-    ReplicaStored,
-    Stamped,
-)
+from nodes.trace.block_events import BlockHealth, ReplicaDamaged, ReplicaRemoved, ReplicasFound, ReplicaStored
+from nodes.trace.events import Stamped
 
 NEEDS_ANOTHER = ("excess", "stale", "damaged")
 """Reasons for which a replica may be removed only while another node has the block whole."""

@@ -17,7 +17,8 @@ from nodes.invariants.linearisable import Linearisable
 from nodes.invariants.no_lost_write import NoLostWrite
 from nodes.invariants.one_active import OneActive
 from nodes.invariants.same_state import SameState
-from nodes.trace.events import Called, CheckFailed, Event, RoleChanged, Stamped
+from nodes.trace.base import Event
+from nodes.trace.events import Called, CheckFailed, RoleChanged, Stamped
 
 Step = Callable[[Stamped, Any], None]
 

@@ -29,7 +29,8 @@ from nodes.real.ring import MessageRing
 from nodes.real.turn import Turn
 from nodes.real.zookeeper import Zookeeper
 from nodes.scope import Scope
-from nodes.trace.events import Event, Started, Stopped, Warned
+from nodes.trace.base import Event
+from nodes.trace.events import Started, Stopped, Warned
 from nodes.trace.writer import TraceWriter
 from nodes.wire.codec import Codec
 

@@ -11,7 +11,8 @@ from nodes.servers.reporting import Reporter
 from nodes.servers.stages import Stages
 from nodes.storage.block_file import BlockDamaged
 from nodes.storage.block_store import READ_OCTETS, BlockRefused, BlockStore
-from nodes.trace.events import NodeHolds, ReplicaDamaged, ReplicaRemoved, ReplicasFound, Warned
+from nodes.trace.block_events import NodeHolds, ReplicaDamaged, ReplicaRemoved, ReplicasFound
+from nodes.trace.events import Warned
 from nodes.units import home_group
 from nodes.wire.data_messages import (
     DAMAGED,

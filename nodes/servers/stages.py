@@ -8,7 +8,7 @@ from collections.abc import Callable
 from nodes.config import SECOND
 from nodes.scope import Scope
 from nodes.storage.block_store import BlockRefused, BlockStore
-from nodes.trace.events import ReplicaRemoved, ReplicaStored
+from nodes.trace.block_events import ReplicaRemoved, ReplicaStored
 from nodes.wire.data_messages import CHAIN_MAX, Packet, PacketAcked, WriteBlock, WriteOpened
 from nodes.world import World
 

@@ -32,7 +32,8 @@ from nodes.sim.links import Links
 from nodes.sim.loop import Loop, Machine, Stuck
 from nodes.sim.network import Held, Match, Net, SimNetwork
 from nodes.sim.world import Numbers, SimTrace, SimWorld
-from nodes.trace.events import Event, Placed, Stamped, Started, Stopped
+from nodes.trace.base import Event
+from nodes.trace.events import Placed, Stamped, Started, Stopped
 from nodes.wire.codec import Codec
 from nodes.wire.messages import Answer
 from nodes.workloads.generator import Workload, start_workload

@@ -9,10 +9,27 @@ from typing import Any
 
 import msgspec
 
-
-class Event(msgspec.Struct, frozen=True, tag=True, array_like=True, gc=False):
-    """Base of all events; the tag is the class name."""
-
+from nodes.trace.base import Event
+from nodes.trace.block_events import (
+    BlockHealth,
+    DataNodeLost,
+    NodeHolds,
+    ReplicaDamaged,
+    ReplicaRemoved,
+    ReplicasFound,
+    ReplicaStored,
+)
+from nodes.trace.pool_events import (
+    ImageRefused,
+    ImageShelved,
+    ImageWritten,
+    JournalPruned,
+    PacketRefused,
+    PoolReported,
+    Repairing,
+    ReplicasDisagree,
+    ReportRefused,
+)
 
 # --- any server ------------------------------------------------------------------------------------------------
 
@@ -149,85 +166,6 @@ class Renewing(Event, frozen=True, array_like=True, gc=False):
     goal_sn: int
 
 
-class ImageWritten(Event, frozen=True, array_like=True, gc=False):
-    """An image of the namespace at `sn` was sent to the pool (VSSP §III.D); it is whole on the holders, the writer among them."""
-
-    image: str
-    sn: int
-    partitions: int
-    octets: int
-    holders: list[str]
-    replicated_ms: int
-    """Until every packet was on enough replicas."""
-    took_ms: int
-    """Until the image counted on all holders."""
-
-
-class ImageShelved(Event, frozen=True, array_like=True, gc=False):
-    """A whole image is on this server's disk and counts from here on."""
-
-    image: str
-    sn: int
-    partitions: int
-    octets: int
-
-
-class ImageRefused(Event, frozen=True, array_like=True, gc=False):
-    """An image on this server's disk, or one that it was reading, is damaged and not believed."""
-
-    image: str
-    reason: str
-
-
-class PacketRefused(Event, frozen=True, array_like=True, gc=False):
-    """A packet of an image was not taken; `have` octets of its partition are here, -1 for an unknown image."""
-
-    image: str
-    partition: int
-    have: int
-    reason: str
-
-
-class JournalPruned(Event, frozen=True, array_like=True, gc=False):
-    """The journal begins at `first_sn` now: an image on a majority holds what came before."""
-
-    first_sn: int
-
-
-class PoolReported(Event, frozen=True, array_like=True, gc=False):
-    """A pool node told which files it has (VSSP §III.B)."""
-
-    node: str
-    files: int
-    octets: int
-
-
-class ReportRefused(Event, frozen=True, array_like=True, gc=False):
-    """A pool node's report cannot be true."""
-
-    node: str
-    reason: str
-
-
-class ReplicasDisagree(Event, frozen=True, array_like=True, gc=False):
-    """Replicas of a file differ; `remedy` is recover, remove, or empty when nobody can say who is right."""
-
-    file: str
-    node: str
-    remedy: str
-    reason: str
-
-
-class Repairing(Event, frozen=True, array_like=True, gc=False):
-    """A replica is being completed: `offset` octets of `size` are good; it began at the first bad or missing one."""
-
-    file: str
-    source: str
-    began: int
-    offset: int
-    size: int
-
-
 class LeaseLost(Event, frozen=True, array_like=True, gc=False):
     """The active answers nobody: its coordination session has not been confirmed in time (safety rule 16)."""
 
@@ -325,66 +263,6 @@ class Invoked(Event, frozen=True, array_like=True, gc=False):
 
 
 # --- data nodes -------------------------------------------------------------------------------------------------------
-
-
-class ReplicaStored(Event, frozen=True, array_like=True, gc=False):
-    """A whole replica of a block is durable on this data node."""
-
-    block: int
-    stamp: int
-    length: int
-
-
-class ReplicaDamaged(Event, frozen=True, array_like=True, gc=False):
-    """A checksum of this replica is wrong: it is not given out any more."""
-
-    block: int
-    stamp: int
-    why: str
-
-
-class ReplicaRemoved(Event, frozen=True, array_like=True, gc=False):
-    block: int
-    stamp: int
-    reason: str
-    """freed, excess, stale or damaged, as the active said; replaced by a later writing; found at the start."""
-
-
-class ReplicasFound(Event, frozen=True, array_like=True, gc=False):
-    """What a data node that starts has on its disk: (block, stamp) of whole replicas."""
-
-    blocks: list[tuple[int, int]]
-    more: bool
-    """Whether another such event follows."""
-
-
-class NodeHolds(Event, frozen=True, array_like=True, gc=False):
-    """How much a data node has, told at most once a second."""
-
-    blocks: int
-    octets: int
-    damaged: int
-
-
-class BlockHealth(Event, frozen=True, array_like=True, gc=False):
-    """Told by the active when a finished block is not as it should be, and when it is again."""
-
-    group: str
-    epoch: int
-    block: int
-    stamp: int
-    length: int
-    health: str
-    """whole, under, over or missing."""
-    holders: list[str]
-    """Data nodes that are known to have a good replica."""
-
-
-class DataNodeLost(Event, frozen=True, array_like=True, gc=False):
-    """Told by the active: nothing was heard of the data node for too long."""
-
-    group: str
-    node: str
 
 
 # --- fabric -------------------------------------------------------------------------------------------------------------

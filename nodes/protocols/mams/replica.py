@@ -13,7 +13,8 @@ from nodes.protocols.mams.state import ReplicatedState
 from nodes.protocols.mams.view import GlobalView
 from nodes.slots import CrossGroup, GroupHost, ImageStore, MakeImageStore, StoredFile
 from nodes.storage.journal_file import Journal, JournalCorrupt
-from nodes.trace.events import Applied, JournalOpened, JournalPruned, StepTaken
+from nodes.trace.events import Applied, JournalOpened, StepTaken
+from nodes.trace.pool_events import JournalPruned
 from nodes.wire.calls import Calls
 from nodes.wire.messages import Mark
 from nodes.world import World

@@ -20,7 +20,7 @@ from nodes.protocols.vssp.sending import Sending
 from nodes.protocols.vssp.serving import Serving
 from nodes.protocols.vssp.shelf import Shelf
 from nodes.slots import StoredFile, StoredImage
-from nodes.trace.events import ImageRefused
+from nodes.trace.pool_events import ImageRefused
 from nodes.wire.calls import Calls
 from nodes.wire.messages import Mark, Message
 from nodes.world import World

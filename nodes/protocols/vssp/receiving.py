@@ -25,7 +25,7 @@ from nodes.protocols.vssp.manifest import (
 )
 from nodes.protocols.vssp.packets import PACKET_OCTETS, bad_chunk
 from nodes.protocols.vssp.shelf import Shelf
-from nodes.trace.events import ImageShelved, PacketRefused
+from nodes.trace.pool_events import ImageShelved, PacketRefused
 from nodes.wake import Wake
 from nodes.wire.messages import Message
 from nodes.world import AppendFile, World

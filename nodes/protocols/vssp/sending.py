@@ -23,7 +23,7 @@ from nodes.protocols.vssp.manifest import (
 from nodes.protocols.vssp.outgoing import Outgoing
 from nodes.protocols.vssp.packets import sums
 from nodes.protocols.vssp.shelf import Shelf
-from nodes.trace.events import ImageShelved, ImageWritten
+from nodes.trace.pool_events import ImageShelved, ImageWritten
 from nodes.wire.messages import Mark
 from nodes.world import AppendFile, World
 

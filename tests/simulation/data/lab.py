@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from nodes.config import MILLISECOND, SECOND, DataConfig
-from nodes.trace.events import BlockHealth
+from nodes.trace.block_events import BlockHealth
 from tests.simulation.mams.lab import SETTLE_NS, Lab
 
 LABS: list[DataLab] = []

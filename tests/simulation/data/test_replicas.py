@@ -8,7 +8,8 @@ from nodes.errors import FsError
 from nodes.metadata.operations import Delete, Mkdir, SetReplication
 from nodes.protocols.mams.renewing import DIRECT_GAP
 from nodes.storage.chunks import sums_of
-from nodes.trace.events import Renewing, ReplicaDamaged, ReplicaRemoved
+from nodes.trace.block_events import ReplicaDamaged, ReplicaRemoved
+from nodes.trace.events import Renewing
 from nodes.wire.data_messages import FINAL, WRITING, Packet, Remove, WriteBlock, WriteOpened
 from nodes.wire.messages import Message
 from tests.simulation.data.lab import DataLab, content

@@ -10,14 +10,8 @@ from hypothesis import strategies as st
 from nodes.config import DataConfig, one_group
 from nodes.invariants import registry
 from nodes.invariants.checker import PATIENCE_NS
-from nodes.trace.events import (
-    BlockHealth,
-    ReplicaDamaged,
-    ReplicaRemoved,
-    ReplicasFound,
-    ReplicaStored,
-    Stamped,
-)
+from nodes.trace.block_events import BlockHealth, ReplicaDamaged, ReplicaRemoved, ReplicasFound, ReplicaStored
+from nodes.trace.events import Stamped
 from tests.unit.invariants.story import Story
 from tests.unit.invariants.test_good_histories import merged
 
