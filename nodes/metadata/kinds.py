@@ -138,7 +138,7 @@ def _load_dentries(namespace: Namespace, rows: list[DentryRow]) -> int:
 
 def _body_rows(namespace: Namespace) -> Iterator[Placed]:
     for body in namespace.tree.bodies:
-        yield body.inode, (body.inode, body.block_size, body.blocks, body.writer)
+        yield body.inode, [(body.inode, body.block_size, body.blocks, body.writer)]
 
 
 def _load_bodies(namespace: Namespace, rows: list[BodyRow]) -> int:
@@ -148,7 +148,7 @@ def _load_bodies(namespace: Namespace, rows: list[BodyRow]) -> int:
 
 
 def _next_block_rows(namespace: Namespace) -> Iterator[Placed]:
-    yield None, namespace.tree.bodies.next_block
+    yield None, [namespace.tree.bodies.next_block]
 
 
 def _load_next_block(namespace: Namespace, rows: list[int]) -> int:
@@ -158,7 +158,7 @@ def _load_next_block(namespace: Namespace, rows: list[int]) -> int:
 
 def _unit_rows(namespace: Namespace) -> Iterator[Placed]:
     for number, unit in namespace.tree.units.items():
-        yield number, (number, unit)
+        yield number, [(number, unit)]
 
 
 def _load_units(namespace: Namespace, rows: list[UnitRow]) -> int:
@@ -168,7 +168,7 @@ def _load_units(namespace: Namespace, rows: list[UnitRow]) -> int:
 
 def _orphan_rows(namespace: Namespace) -> Iterator[Placed]:
     for number in namespace.tree.orphans:
-        yield None, number
+        yield None, [number]
 
 
 def _load_orphans(namespace: Namespace, rows: list[int]) -> int:
@@ -178,7 +178,7 @@ def _load_orphans(namespace: Namespace, rows: list[int]) -> int:
 
 def _crossing_rows(namespace: Namespace) -> Iterator[Placed]:
     for row in namespace.crossing.rows():
-        yield None, row
+        yield None, [row]
 
 
 def _load_crossing(namespace: Namespace, rows: list[Any]) -> int:
