@@ -16,8 +16,10 @@ from nodes.metadata.planning import ALONE, PLANNERS, Call, Plan, Way
 from nodes.metadata.reading import Reader
 from nodes.metadata.records import (
     AlterRecord,
+    AppendRecord,
     CloseSessionRecord,
     DecideRecord,
+    GrowRecord,
     KeepRecord,
     MakeRecord,
     MoveRecord,
@@ -25,14 +27,18 @@ from nodes.metadata.records import (
     ReclaimRecord,
     Record,
     RemoveRecord,
+    RestampRecord,
 )
 from nodes.metadata.sessions import OPEN_MAX, Sessions
 from nodes.metadata.tree import Tree, Undo
 from nodes.units import OpId
 
 REMEMBERED = frozenset(
-    (MakeRecord, MoveRecord, RemoveRecord, AlterRecord, KeepRecord, OpenSessionRecord, DecideRecord)
-)
+    (
+        MakeRecord, MoveRecord, RemoveRecord, AlterRecord, KeepRecord, OpenSessionRecord, DecideRecord,
+        AppendRecord, GrowRecord, RestampRecord,
+    )
+)  # fmt: skip
 """Records with whose result a client's call ends."""
 ALTERABLE = ("mode", "owner", "group", "mtime_ns", "atime_ns", "replication")
 

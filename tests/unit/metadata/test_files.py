@@ -106,6 +106,8 @@ class Run:
         except FsError as error:
             return error.name, None
         self.active.apply(record, self.undo)
+        if not isinstance(operation, ops.CloseSession):
+            assert self.active.sessions.recorded(OpId(client, self.number)) == record.result
         self.standby.apply(RECORDS.decode(msgspec.msgpack.encode([record]))[0])
         return "", record.result
 
