@@ -18,6 +18,7 @@ from backend.fabrics.inventory import TOKEN_FILE, Inventory
 from backend.scenarios.reading import read
 from backend.scenarios.runner import run
 from backend.settings import DEFAULT_PORT, Settings
+from backend.shape import Shape
 from backend.up import run_up
 
 
@@ -48,7 +49,7 @@ def main() -> int:
             return run_scenario(told.seed, told.scale)
         inventory = Inventory.told(os.environ)
         settings = Settings(
-            told.data, told.port, standbys=len(inventory.servers) - 1, inventory=inventory,
+            told.data, told.port, Shape(members=(tuple(inventory.servers),), data_nodes=0), inventory=inventory,
             listen=told.listen, token_file=told.token, health=told.health, metrics_port=told.metrics,
         )  # fmt: skip
         return run_up(settings)

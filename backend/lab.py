@@ -54,8 +54,9 @@ class Lab:
         self.start_s: float | None = None
         self.trouble = ""
         self.client: Any = None
-        """The smart client behind `/api/fs`, made at its first call, and its world."""
+        """The smart client behind `/api/fs`, made at its first call, its world, and its files."""
         self.client_world: Any = None
+        self.files: Any = None
         self._pictured_ns = 0
         self._pictured_seq = store.seq
         self.fabric.picture.seq = store.seq
@@ -63,10 +64,7 @@ class Lab:
     @classmethod
     async def open(cls, settings: Settings) -> Lab:
         """Raises CannotStart in one line; nothing is left held then."""
-        home = Home.open(
-            settings.data, settings.standbys, settings.protocol, settings.zookeeper, settings.token_file,
-            settings.inventory.servers if settings.inventory else None,
-        )  # fmt: skip
+        home = Home.open(settings.data, settings.shape, settings.zookeeper, settings.token_file)
         try:
             store = await Store.open(home.path / "events.db")
         except LabError:

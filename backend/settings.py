@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 
 from backend.fabrics.inventory import Inventory
+from backend.shape import Shape
 
 DEFAULT_PORT = 8080
-DEFAULT_STANDBYS = 3
 DEFAULT_PROTOCOL = "mams"
 REPOSITORY = Path(__file__).absolute().parent.parent
 PAGE = REPOSITORY / "frontend" / "dist"
@@ -23,9 +23,7 @@ def default_data() -> Path:
 class Settings(msgspec.Struct, frozen=True):
     data: Path
     port: int = DEFAULT_PORT
-    protocol: str | None = None
-    """None takes what the data directory has, else mams."""
-    standbys: int | None = None
+    shape: Shape = Shape()
     zookeeper: str | None = None
     """`host:port,host:port` of a real ensemble; None starts the embedded server."""
     inventory: Inventory | None = None

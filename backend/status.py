@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 LETTERS = {"active": "A", "standby": "S", "junior": "J", "down": "-"}
+DATA_NODE_KEYS = ("name", "process", "blocks", "octets", "pid", "address")
 SERVER_KEYS = ("name", "group", "role", "process", "epoch", "sn", "pid", "address")
 
 
@@ -16,17 +17,18 @@ def short(cluster: dict[str, Any]) -> dict[str, Any]:
         "cluster": cluster["cluster"],
         "protocol": cluster["protocol"],
         "servers": servers,
-        "data_nodes": cluster["data_nodes"],
+        "data_nodes": [{key: node[key] for key in DATA_NODE_KEYS} for node in cluster["data_nodes"]],
     }
 
 
 def table(cluster: dict[str, Any]) -> str:
+    several = len(cluster["groups"]) > 1
     rows: list[Sequence[object]] = [("", "server", "role", "process", "epoch", "sn", "pid", "address")]
     for s in cluster["servers"]:
         rows.append(
             (
                 LETTERS[s["role"]],
-                s["name"],
+                f"{s['group']}/{s['name']}" if several else s["name"],
                 s["role"],
                 s["process"],
                 s["epoch"],
@@ -35,6 +37,9 @@ def table(cluster: dict[str, Any]) -> str:
                 s["address"] or "-",
             )
         )
+    for node in cluster["data_nodes"]:
+        held = f"{node['blocks']} blocks"
+        rows.append(("", node["name"], held, node["process"], "", "", node["pid"] or "-", node["address"]))
     service = cluster["coordination"]
     rows.append(
         ("", "coordination", "", service["process"], "", "", service["pid"] or "-", service["address"])

@@ -27,8 +27,9 @@ from nodes.real.ring import MessageRing
 from nodes.real.turn import Turn
 from nodes.scope import Scope
 from nodes.slots import ImageStore
-from nodes.trace.events import Event, ImageWritten
-from nodes.units import OpId
+from nodes.trace.base import Event
+from nodes.trace.pool_events import ImageWritten
+from nodes.units import DIRECTORY, ROOT, OpId
 from nodes.wire.codec import Codec
 from nodes.wire.messages import Mark, Message
 
@@ -39,21 +40,21 @@ def namespace_of(inodes: int) -> Namespace:
     """So many inodes, a directory for every fifty of them."""
     namespace = Namespace()
     namespace.sessions.open("bench", None)
-    root = namespace.tree.root.number
     directories = max(1, inodes // 50)
     for number in range(1, inodes):
         is_directory = number <= directories
-        parent = root if is_directory else root + 1 + number % directories
+        parent = ROOT if is_directory else ROOT + 1 + number % directories
+        inode = ROOT + number if is_directory else (ROOT + number) & ~DIRECTORY
         call = OpId("bench", number)
         name = f"client1.abcdef0123-{number}"
         record = MakeRecord(
             call,
             number,
             10**18 + number,
-            Made(root + number),
+            Made(inode),
             parent,
             [name],
-            root + number,
+            inode,
             is_directory,
             0o644,
         )

@@ -28,14 +28,15 @@ MEASURE_INODES = """
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Made
 from nodes.metadata.records import MakeRecord
-from nodes.units import OpId
+from nodes.units import DIRECTORY, ROOT, OpId
 import os
 resident = lambda: int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 n = Namespace(); n.sessions.open("c", None); before = resident()
 for i in range({count}):
-    parent = n.tree.root.number + (0 if i < 1000 else 1 + i % 1000)
+    parent = ROOT + (0 if i < 1000 else 1 + i % 1000)
     name = f"client1.abcdef0123-{{i}}"
-    n.apply(MakeRecord(OpId("c", i + 1), i, 10**18 + i, Made(i + 2), parent, [name], n.tree.next_number, i < 1000, 0o644))
+    number = n.tree.next_number | (DIRECTORY if i < 1000 else 0)
+    n.apply(MakeRecord(OpId("c", i + 1), i, 10**18 + i, Made(number), parent, [name], number, i < 1000, 0o644))
 print((resident() - before) / {count})
 """
 

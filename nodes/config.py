@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
+
+from nodes.metadata.placement import Granularity
 
 MILLISECOND = 1_000_000
 SECOND = 1_000_000_000
@@ -54,9 +56,26 @@ class GroupConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The servers of the first configuration, in order."""
 
 
+class DataConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The data nodes of a cluster and their timing."""
+
+    nodes: list[Name] = []
+    heartbeat_ms: Milliseconds = 1_000
+    silence_ms: Milliseconds = 6_000
+    """A data node of which nothing was heard for so long is dead."""
+    scrub_ms: Milliseconds = 1_000
+    """How often the scrubber reads on: 1 MiB each time."""
+
+
 class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     cluster: Name = "clover"
     protocol: str = "mams"
+    placement: Literal["hash", "random", "subtree", "ddg"] = "hash"
+    """Which group is home to a new object."""
+    granularity: Granularity = Granularity()
+    """Of `ddg`."""
+    cross_group: Literal["s2pc_mp", "two_phase"] = "s2pc_mp"
+    """How two groups commit one operation."""
     groups: list[GroupConfig] = []
     timing: Timing = Timing()
     holes: Holes = Holes()
@@ -70,6 +89,7 @@ class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Streams of an image that are written and read in parallel (VSSP §III.D)."""
     image_store: str = "vssp"
     """The mechanism that moves images: vssp, hdfs_pipeline."""
+    data: DataConfig = DataConfig()
 
 
 class ServerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -80,13 +100,23 @@ class ServerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     cluster: ClusterConfig
 
 
+class DataNodeConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What one data node is told."""
+
+    name: Name
+    cluster: ClusterConfig
+    capacity: Annotated[int, msgspec.Meta(ge=0)] = 1 << 40
+    """Octets of blocks that it takes at most."""
+
+
 class WorkloadConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     clients: Annotated[int, msgspec.Meta(ge=1, le=1024)] = 4
     """Concurrent calls."""
     rate_per_s: Annotated[float, msgspec.Meta(ge=0)] = 50.0
     """Total; 0 means as fast as answers come."""
     mix: dict[str, float] = msgspec.field(default_factory=lambda: {"create": 9, "mkdir": 1})
-    """Weights by operation: create mkdir stat list rename delete set_permission."""
+    """Weights by operation: create mkdir stat list rename delete set_permission; move gives a file another directory,
+    rmdir and move_directory do it to directories."""
     directories: Annotated[int, msgspec.Meta(ge=1)] = 16
     remembered: Annotated[int, msgspec.Meta(ge=1, le=10_000_000)] = 1024
     """Files whose names are kept to be read, renamed and deleted."""
@@ -116,3 +146,13 @@ def one_group(standbys: int = 3, cluster: str = "clover", **settings: object) ->
     """A cluster of one group g1 with servers mds1 … mdsN."""
     members = [f"mds{i}" for i in range(1, standbys + 2)]
     return ClusterConfig(cluster=cluster, groups=[GroupConfig("g1", 1, members)], **settings)  # type: ignore[arg-type]
+
+
+def many_groups(groups: int, standbys: int = 1, cluster: str = "clover", **settings: object) -> ClusterConfig:
+    """A cluster of groups g1 … gN, with servers mds1 … counted through."""
+    size = standbys + 1
+    each = [
+        GroupConfig(f"g{number}", number, [f"mds{(number - 1) * size + i}" for i in range(1, size + 1)])
+        for number in range(1, groups + 1)
+    ]
+    return ClusterConfig(cluster=cluster, groups=each, **settings)  # type: ignore[arg-type]

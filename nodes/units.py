@@ -11,10 +11,13 @@ Sn = NewType("Sn", int)
 Epoch = NewType("Epoch", int)
 """Counts the upgrades of a replica group, from 1; 0 before the first."""
 InodeNo = NewType("InodeNo", int)
-"""The high 16 bits name the home group (DCFS2 §2.1.3)."""
+"""The high 16 bits name the home group (DCFS2 §2.1.3), the next one is set for directories."""
 Nanos = NewType("Nanos", int)
 
 GROUP_SHIFT = 48
+DIRECTORY = 1 << 47
+ROOT_GROUP = 1
+ROOT = ROOT_GROUP << GROUP_SHIFT | DIRECTORY | 1
 
 
 class OpId(msgspec.Struct, frozen=True, array_like=True, order=True, gc=False):
@@ -27,3 +30,7 @@ class OpId(msgspec.Struct, frozen=True, array_like=True, order=True, gc=False):
 def home_group(inode: int) -> int:
     """The number of the group that is home to this inode."""
     return inode >> GROUP_SHIFT
+
+
+def is_directory(inode: int) -> bool:
+    return bool(inode & DIRECTORY)

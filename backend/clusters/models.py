@@ -52,6 +52,20 @@ class Server(BaseModel):
     warning: str = ""
 
 
+class DataNode(BaseModel):
+    """Keeps replicas of blocks."""
+
+    name: str
+    process: ProcessState
+    pid: int
+    address: str
+    blocks: int = Field(description="Replicas that it has.")
+    octets: int
+    damaged: int = Field(description="Replicas that are known to be.")
+    faults: list[int]
+    warning: str = ""
+
+
 class Client(BaseModel):
     name: str
     pid: int
@@ -122,7 +136,7 @@ class Cluster(BaseModel):
     timing: dict[str, int]
     groups: list[Group]
     servers: list[Server]
-    data_nodes: list[str]
+    data_nodes: list[DataNode]
     clients: list[Client]
     coordination: CoordinationService
     links: list[Link]
@@ -137,6 +151,7 @@ class PictureOut(BaseModel):
     seq: int
     servers: dict[str, Server]
     groups: dict[str, Group]
+    data_nodes: dict[str, DataNode]
     faults: list[Fault]
     lamps: dict[str, str] = Field(description="Invariants broken by then, and why.")
 

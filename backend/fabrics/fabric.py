@@ -20,7 +20,8 @@ from backend.fabrics.names import CLIENT, CONTROL, COORDINATION
 from backend.fabrics.traces import Traces
 from nodes.config import WorkloadConfig
 from nodes.real.clock import monotonic_ns
-from nodes.trace.events import Event, ProcessEnded, Stamped
+from nodes.trace.base import Event
+from nodes.trace.events import ProcessEnded, Stamped, Warned
 
 TICK_S = 0.02
 WATCH_S = 0.1
@@ -80,6 +81,7 @@ class ClusterFabric:
         """What was known when the earlier control plane ended."""
         self.workload = workload
         self.traces = Traces(positions or {})
+        self.traces.on_damaged = lambda server, line: self.tell(CONTROL, Warned(f"{server}: {line}"))
         self.ledger = Ledger(lambda event: self.tell(CONTROL, event))
         self.picture = Picture.of(home.file.cluster, home.file.added, [CLIENT] if workload else [])
         self.rng = random.Random(home.file.seed)
@@ -122,6 +124,9 @@ class ClusterFabric:
     async def start_server(self, name: str) -> None:
         raise NotImplementedError
 
+    async def start_data_node(self, name: str) -> None:
+        raise NotImplementedError
+
     async def start_client(self) -> None:
         raise NotImplementedError
 
@@ -141,7 +146,7 @@ class ClusterFabric:
         """Raises FaultUnsupported for a fault of links that cannot be done here."""
 
     def peers(self) -> dict[str, str]:
-        """Where the servers listen."""
+        """Where the servers and the data nodes listen."""
         raise NotImplementedError
 
     def box(self, name: str) -> dict[str, str]:
@@ -166,6 +171,9 @@ class ClusterFabric:
 
     def recall(self, name: str) -> None:
         """A server that runs on told long ago what it is: the last picture knows; newer events correct it."""
+        node = self.last.data_nodes.get(name)
+        if node is not None:
+            self.picture.data_nodes[name] = msgspec.structs.replace(node, faults=[], process="running")
         old = self.last.servers.get(name)
         if old is not None:
             self.picture.servers[name] = msgspec.structs.replace(
@@ -177,6 +185,8 @@ class ClusterFabric:
             await self.start_server(name)
         elif name == CLIENT:
             await self.start_client()
+        elif name in self.home.data_nodes():
+            await self.start_data_node(name)
         elif name == COORDINATION:
             await self.ensemble.restart()
         else:
@@ -211,15 +221,14 @@ class ClusterFabric:
         return process.pid if process is not None and process.running else 0
 
     def states(self) -> dict[str, str]:
-        names = (*self.home.servers(), CLIENT, *self.spread([COORDINATION]))
+        names = (*self.home.servers(), *self.home.data_nodes(), CLIENT, *self.spread([COORDINATION]))
         return {name: self.state_of(name) for name in names}
 
     def settled(self) -> bool:
-        """All green: every server runs and has a place in the global view, and a group's active serves."""
+        """All green: every server runs and has a place in the global view, and every group's active serves."""
         servers = self.picture.servers.values()
-        return all(s.role in ("active", "standby") for s in servers) and any(
-            s.believes == "active" for s in servers
-        )
+        serving = {s.group for s in servers if s.believes == "active"}
+        return all(s.role in ("active", "standby") for s in servers) and serving >= set(self.picture.groups)
 
     # --- events -----------------------------------------------------------------------------------
 

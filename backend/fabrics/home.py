@@ -16,13 +16,15 @@ from pathlib import Path
 import msgspec
 
 from backend.errors import CannotStart, reason_of
-from nodes.config import ClusterConfig, GroupConfig, one_group
+from backend.shape import Shape, check, new_config
+from nodes.config import ClusterConfig
 
 FORMAT = 1
 PORTS = range(20_000, 32_000)
 """Below the range from which the system takes the ports of outgoing connections."""
 SOCKET_PATH_OCTETS = 90
 """Unix socket addresses hold about 104 octets."""
+ANY = Shape()
 
 
 class ClusterFile(msgspec.Struct, kw_only=True):
@@ -52,11 +54,9 @@ class Home:
     def open(
         cls,
         path: Path,
-        standbys: int | None,
-        protocol: str | None,
-        zookeeper: str | None,
+        wanted: Shape = ANY,
+        zookeeper: str | None = None,
         token_file: Path | None = None,
-        members: list[str] | None = None,
     ) -> Home:
         """Makes the directory and its cluster where there is none.
 
@@ -64,8 +64,8 @@ class Home:
         """
 
         def choose(path: Path) -> ClusterFile:
-            file = read_cluster_file(path / "cluster.json") or new_cluster(standbys, protocol, members)
-            check_wishes(path, file, standbys, protocol)
+            file = read_cluster_file(path / "cluster.json") or new_cluster(wanted)
+            check(path, file.cluster, wanted)
             file.zookeeper = zookeeper
             return file
 
@@ -101,6 +101,9 @@ class Home:
         """Every metadata server and its group, in order."""
         first = {name: group.name for group in self.file.cluster.groups for name in group.members}
         return {**first, **self.file.added}
+
+    def data_nodes(self) -> list[str]:
+        return list(self.file.cluster.data.nodes)
 
     def directory(self, *parts: str) -> Path:
         directory = self.path.joinpath(*parts)
@@ -148,12 +151,8 @@ def take_lock(path: Path) -> int:
     return lock
 
 
-def new_cluster(standbys: int | None, protocol: str | None, members: list[str] | None) -> ClusterFile:
-    """`members` are the first servers where others have named them."""
-    name = f"clover-{secrets.token_hex(4)}"
-    cluster = one_group(3 if standbys is None else standbys, cluster=name, protocol=protocol or "mams")
-    if members is not None:
-        cluster = msgspec.structs.replace(cluster, groups=[GroupConfig("g1", 1, members)])
+def new_cluster(wanted: Shape) -> ClusterFile:
+    cluster = new_config(wanted, f"clover-{secrets.token_hex(4)}")
     return ClusterFile(seed=secrets.randbits(32), cluster=cluster)
 
 
@@ -168,18 +167,6 @@ def read_cluster_file(path: Path) -> ClusterFile | None:
         return msgspec.json.decode(octets, type=ClusterFile)
     except msgspec.DecodeError as error:
         raise CannotStart(f"{path} is damaged: {error}; it was left as it is") from None
-
-
-def check_wishes(path: Path, file: ClusterFile, standbys: int | None, protocol: str | None) -> None:
-    have = len(file.cluster.groups[0].members) - 1
-    if standbys is not None and standbys != have:
-        raise CannotStart(
-            f"{path} has a cluster of {have} standbys; leave --standbys out or give another --data"
-        )
-    if protocol is not None and protocol != file.cluster.protocol:
-        raise CannotStart(
-            f"{path} has a {file.cluster.protocol} cluster; leave --protocol out or give another --data"
-        )
 
 
 def read_token(path: Path) -> bytes:

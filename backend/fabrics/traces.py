@@ -3,9 +3,11 @@ ordered by time."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from nodes.trace.events import Stamped
+from nodes.trace.files import TraceDamaged
 
 HOLD_BACK_NS = 30_000_000
 """A server writes its trace at the end of a turn: events wait so long for older ones of other servers."""
@@ -26,6 +28,8 @@ class Traces:
         self._positions = dict(positions)
         self._waiting: list[Stamped] = []
         self.hold_back_ns = HOLD_BACK_NS
+        self.on_damaged: Callable[[str, str], None] = lambda server, line: None
+        """Told once; nothing more is read of that server."""
 
     def follow(self, server: str, source: Source) -> None:
         self._readers.setdefault(server, source)
@@ -40,8 +44,12 @@ class Traces:
 
     def take(self, now_ns: int) -> list[Stamped]:
         """What is old enough to be in order; an event that comes later than that is given when it comes."""
-        for server, reader in self._readers.items():
-            self._waiting += self._unseen(server, reader.read())
+        for server, reader in list(self._readers.items()):
+            try:
+                self._waiting += self._unseen(server, reader.read())
+            except TraceDamaged as damaged:
+                del self._readers[server]
+                self.on_damaged(server, str(damaged))
         self._waiting.sort(key=lambda stamped: stamped.at_ns)
         horizon = now_ns - self.hold_back_ns
         ready = 0

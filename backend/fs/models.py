@@ -27,3 +27,7 @@ class FsAnswer(BaseModel):
     server: str
     epoch: int
     sn: int
+
+
+class Written(BaseModel):
+    octets: int = Field(description="How many were written.")

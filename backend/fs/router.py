@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query, Request
+from starlette.responses import StreamingResponse
 
 from backend.depends import TheLab
-from backend.fs import service
-from backend.fs.models import FsAnswer, FsRequest
+from backend.fs import content, service
+from backend.fs.models import PATH_CHARACTERS, FsAnswer, FsRequest, Written
 
+Path = Annotated[str, Query(max_length=PATH_CHARACTERS)]
 router = APIRouter(prefix="/api", tags=["file system"])
 
 
@@ -17,3 +19,25 @@ router = APIRouter(prefix="/api", tags=["file system"])
 async def call(request: FsRequest, lab: TheLab) -> dict[str, Any]:
     """One operation; 504 with ETIMEDOUT says that its outcome is unknown."""
     return await service.call(lab, request)
+
+
+@router.put("/fs/content", response_model=Written)
+async def put(path: Path, request: Request, lab: TheLab) -> Written:
+    """Makes a file of the body, which is passed on as it comes."""
+    return Written(octets=await content.put(lab, path, request.stream()))
+
+
+@router.post("/fs/content", response_model=Written)
+async def append(path: Path, request: Request, lab: TheLab, force: bool = False) -> Written:
+    """Writes the body behind a file's end; with `force` though another client holds the file."""
+    return Written(octets=await content.append(lab, path, request.stream(), force))
+
+
+@router.get(
+    "/fs/content",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"application/octet-stream": {}}}},
+)
+async def get(path: Path, lab: TheLab) -> StreamingResponse:
+    """What a file holds. The connection breaks when no data node gives the rest of it."""
+    return StreamingResponse(await content.get(lab, path), media_type="application/octet-stream")

@@ -8,11 +8,14 @@ from typing import Any
 import msgspec
 
 from backend.errors import Malformed
+from backend.fabrics.fabric import ClusterFabric
 from backend.fs.models import FsRequest
 from backend.lab import Lab
+from nodes.client.files import FileClient
 from nodes.client.smart_client import SmartClient
 from nodes.metadata.operations import Create, Delete, List, Mkdir, Operation, Rename, Stat
 from nodes.real.process import client_world
+from nodes.trace.base import Event
 
 NAME = "control"
 
@@ -51,9 +54,32 @@ def client_of(lab: Lab) -> SmartClient:
     """The one client of this control plane; it learns of servers that were added since."""
     if lab.client is None:
         world = client_world(NAME, lab.home.file.cluster.cluster, lab.home.token, lab.fabric.peers())
+        world.trace = Told(lab.fabric)
         lab.client = SmartClient(world, lab.home.file.cluster, f"{NAME}.{secrets.token_hex(5)}")
         lab.client_world = world
+        lab.files = FileClient(world, lab.home.file.cluster, lab.client)
     for peer, address in lab.fabric.peers().items():
         lab.client_world.network.know(peer, address)
     client: SmartClient = lab.client
     return client
+
+
+class Told:
+    """The trace of a client in this very process: what it calls is told like any other client's, or the checks could not go on."""
+
+    def __init__(self, fabric: ClusterFabric):
+        self._fabric = fabric
+
+    def emit(self, event: Event) -> int:
+        self._fabric.tell(NAME, event)
+        return 0
+
+    def at(self) -> int:
+        return 0
+
+
+def files_of(lab: Lab) -> FileClient:
+    """The content of files by the same client."""
+    client_of(lab)
+    files: FileClient = lab.files
+    return files

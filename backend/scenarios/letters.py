@@ -27,7 +27,8 @@ class Row(msgspec.Struct, frozen=True):
 class Rows:
     """Collects the rows of one group from its events."""
 
-    def __init__(self, servers: list[str]):
+    def __init__(self, group: str, servers: list[str]):
+        self._group = group
         self.servers = servers
         self._letters = dict.fromkeys(servers, "-")
         self._away: dict[int, list[str]] = {}
@@ -51,9 +52,9 @@ class Rows:
             self._away.pop(event.fault, None)
         elif type(event) is SessionEnded:
             self._under_way = True
-        elif type(event) is LockHeld and not event.owner:
+        elif type(event) is LockHeld and not event.owner and event.group == self._group:
             self._under_way, self._serving = True, False
-        elif type(event) is Serving:
+        elif type(event) is Serving and event.group == self._group:
             self._serving = True
         self._look()
 

@@ -18,8 +18,14 @@ class ClusterPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """The cluster that the scenario makes."""
 
     protocol: Literal["mams"] = "mams"
-    groups: Annotated[int, msgspec.Meta(ge=1, le=1)] = 1
-    standbys: Annotated[int, msgspec.Meta(ge=1, le=14)] = 3
+    groups: Annotated[int, msgspec.Meta(ge=1, le=8)] = 1
+    standbys: Annotated[int, msgspec.Meta(ge=0, le=14)] = 3
+    """In each group, beside the active."""
+    placement: Literal["hash", "random", "subtree", "ddg"] = "hash"
+    granularity: str = "2-16-2048"
+    """`DirDep-DirWid-FileWid` of the placement ddg."""
+    cross_group: Literal["s2pc_mp", "two_phase"] = "s2pc_mp"
+    data_nodes: Annotated[int, msgspec.Meta(ge=0, le=9)] = 0
     session_timeout: str = "5s"
     heartbeat: str = "2s"
     ack_timeout: str = "500ms"
@@ -58,6 +64,8 @@ class ExpectPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     letters: str | None = None
     """The row now, or within the step's `within`: `A S S S`."""
     any_order_of: Literal["standbys", "nobody"] = "nobody"
+    group: str = "g1"
+    """Whose letters, and rows."""
     serving: bool | None = None
     """Whether an active answers."""
     settled: bool | None = None

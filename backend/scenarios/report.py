@@ -85,12 +85,13 @@ def bands(outcome: Outcome) -> str:
         return 60 + (width - 60) * (min(max(at_ns, begin), end) - begin) / (end - begin)
 
     parts: list[str] = []
-    for place, server in enumerate(outcome.servers):
-        y = place * height
+    columns = [(group, place) for group in outcome.groups for place in range(len(group.servers))]
+    for line, (group, place) in enumerate(columns):
+        server, y = group.servers[place], line * height
         parts.append(
             f'<text x="0" y="{y + 18}" font-size="14" fill="currentColor">{html.escape(server)}</text>'
         )
-        for row, following in zip(outcome.rows, [*outcome.rows[1:], None], strict=True):
+        for row, following in zip(group.rows, [*group.rows[1:], None], strict=True):
             letter, until = row.letters[place], end if following is None else following.at_ns
             if until <= begin:
                 continue
@@ -102,5 +103,5 @@ def bands(outcome: Outcome) -> str:
                 parts.append(
                     f'<text x="{left + 4:.1f}" y="{y + 18}" font-size="13" fill="#fff">{letter}</text>'
                 )
-    total = height * len(outcome.servers)
+    total = height * len(columns)
     return f'<svg viewBox="0 0 {width} {total}" role="img" aria-label="State letters over time">{"".join(parts)}</svg>'

@@ -16,7 +16,8 @@ from backend.scenarios.fabric import Containers, Fabric, Processes, Simulated
 from backend.scenarios.model import ClusterPart, EndPart, ExpectPart, Scenario, StepPart, WorkloadPart
 from backend.scenarios.outages import Outages
 from backend.scenarios.reading import targets
-from nodes.config import ClusterConfig, Holes, Timing, WorkloadConfig, one_group
+from backend.shape import Shape, new_config
+from nodes.config import ClusterConfig, Holes, Timing, WorkloadConfig
 from nodes.invariants import registry
 from nodes.trace.events import FaultInjected, Serving, Stamped, StepTaken
 
@@ -43,6 +44,14 @@ class Verdict(msgspec.Struct):
     seen: str
 
 
+class GroupRows(msgspec.Struct):
+    """The state rows of one group."""
+
+    name: str
+    servers: list[str]
+    rows: list[letters.Row]
+
+
 class Outcome(msgspec.Struct):
     """What a run showed; `held` when every expectation did."""
 
@@ -54,8 +63,7 @@ class Outcome(msgspec.Struct):
     scale: float
     held: bool
     verdicts: list[Verdict]
-    rows: list[letters.Row]
-    servers: list[str]
+    groups: list[GroupRows]
     started_ns: int
     ended_ns: int
     calls: int
@@ -75,8 +83,9 @@ class Run:
         self.config = cluster_config(scenario.cluster, scale)
         self._lamps = registry.start(self.config)
         self._outages = Outages()
-        self._servers = list(self.config.groups[0].members)
-        self._rows = letters.Rows(self._servers)
+        self._rows = {
+            group.name: letters.Rows(group.name, list(group.members)) for group in self.config.groups
+        }
         self._timeline: list[tuple[int, str, str]] = []
         self._verdicts: list[Verdict] = []
         self._began_ns = 0
@@ -95,7 +104,8 @@ class Run:
         self._lamps.on_event(stamped)
         self._outages.on_event(stamped)
         if not self._over:
-            self._rows.on_event(stamped)
+            for rows in self._rows.values():
+                rows.on_event(stamped)
         self._situation.on_event(stamped)
         event = stamped.event
         if type(event) is FaultInjected:
@@ -139,7 +149,7 @@ class Run:
     async def _wait(self, what: str, within_ns: int, true: Callable[[], bool]) -> bool:
         if await self._until(self.fabric.now_ns + within_ns, true):
             return True
-        row = self._rows.all[-1].letters if self._rows.all else "nothing"
+        row = " ".join(rows.all[-1].letters for rows in self._rows.values() if rows.all) or "nothing"
         self._verdicts.append(Verdict(f"{what} within {within_ns / 1e9:g} s", False, f"the view is {row}"))
         return False
 
@@ -217,7 +227,7 @@ class Run:
         if expect.letters is not None:
             found.append(self._letters_now(expect))
         if expect.serving is not None:
-            now = self._situation.serves
+            now = self._situation.serves(expect.group)
             found.append(Verdict(f"serving: {expect.serving}", now == expect.serving, str(now)))
         if expect.settled is not None:
             now = self._situation.settled
@@ -237,9 +247,16 @@ class Run:
             found.append(self._rows_seen(expect))
         return found
 
+    def _rows_of(self, expect: ExpectPart) -> letters.Rows:
+        """Raises LabError for a group that is not there."""
+        rows = self._rows.get(expect.group)
+        if rows is None:
+            raise LabError(f"no group is called {expect.group!r}; there are {', '.join(self._rows)}")
+        return rows
+
     def _letters_now(self, expect: ExpectPart) -> Verdict:
         assert expect.letters is not None
-        rows, wanted = self._rows.all, expect.letters.replace(" ", "")
+        rows, wanted = self._rows_of(expect).all, expect.letters.replace(" ", "")
         now = rows[-1].letters if rows else ""
         same = sorted(now) == sorted(wanted) if expect.any_order_of == "standbys" else now == wanted
         return Verdict(f"letters {wanted}", same, now)
@@ -250,9 +267,8 @@ class Run:
         }
         found: list[Verdict] = []
         if expect.invariants is not None:
-            names = (
-                [check.name for check in registry.ALL] if expect.invariants == "all" else expect.invariants
-            )
+            every = [lamp["invariant"] for lamp in self._lamps.lamps()]
+            names = every if expect.invariants == "all" else expect.invariants
             found += [Verdict(f"invariant: {name}", name not in red, red.get(name, "held")) for name in names]
         if expect.broken is not None:
             which = [name for name in expect.broken if name in red]
@@ -263,7 +279,8 @@ class Run:
     def _rows_seen(self, expect: ExpectPart) -> Verdict:
         assert expect.rows is not None
         any_order = expect.rows.any_order_of == "standbys"
-        seen = letters.match(self._rows.all, self._servers, expect.rows.letters, any_order)
+        rows = self._rows_of(expect)
+        seen = letters.match(rows.all, rows.servers, expect.rows.letters, any_order)
         expected = f"rows {' '.join(row.replace(' ', '') for row in expect.rows.letters)}"
         if isinstance(seen, str):
             return Verdict(expected, False, seen)
@@ -275,7 +292,8 @@ class Run:
         timeline = [(at_ns - self._began_ns, server, what) for at_ns, server, what in sorted(self._timeline)]
         return Outcome(
             scenario.name, scenario.teaches, scenario.paper, self._on, self._seed, self._scale,
-            all(verdict.held for verdict in self._verdicts), self._verdicts, self._rows.all, self._servers,
+            all(verdict.held for verdict in self._verdicts), self._verdicts,
+            [GroupRows(name, rows.servers, rows.all) for name, rows in self._rows.items()],
             self._began_ns, self.fabric.now_ns, self._outages.calls, self._outages.failed,
             self._outages.longest_ns / 1e6, self._lamps.lamps(), timeline,
         )  # fmt: skip
@@ -293,10 +311,19 @@ def cluster_config(part: ClusterPart, scale: float) -> ClusterConfig:
         renew_scan_ms=scaled(part.renew_scan),
     )
     holes = Holes(**dict.fromkeys(part.holes, True))
-    return one_group(
-        part.standbys, timing=timing, holes=holes, min_in_step=part.min_in_step, image_gap=part.image_gap,
-        image_every=part.image_every, image_store=part.image_store,
+    shape = Shape(
+        part.groups, part.standbys, part.protocol, part.placement, part.granularity, part.cross_group,
+        part.data_nodes,
     )  # fmt: skip
+    return msgspec.structs.replace(
+        new_config(shape, "clover"),
+        timing=timing,
+        holes=holes,
+        min_in_step=part.min_in_step,
+        image_gap=part.image_gap,
+        image_every=part.image_every,
+        image_store=part.image_store,
+    )
 
 
 def workload_config(part: WorkloadPart, scale: float) -> WorkloadConfig:

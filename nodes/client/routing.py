@@ -4,13 +4,15 @@ from __future__ import annotations
 
 
 class Routes:
-    """The servers of a group, the one believed to be active, and the largest epoch seen."""
+    """The servers of one group, the one believed to be active, and the largest epoch seen."""
 
     def __init__(self, servers: list[str]):
         assert servers, "a group has servers"
         self._servers = list(servers)
         self.believed = servers[0]
         self.epoch_seen = 0
+        self.opened = False
+        """Whether the client's session is open at this group."""
 
     def accept(self, server: str, epoch: int) -> bool:
         """Whether an answer of this epoch may be believed: no client accepts an older epoch than it has seen."""
@@ -20,8 +22,11 @@ class Routes:
         self.believed = server
         return True
 
+    def knows(self, server: str) -> bool:
+        return server in self._servers
+
     def learn(self, server: str) -> None:
-        """Another server names the active; one that was added since is remembered."""
+        """One that was added since is remembered."""
         if server and server not in self._servers:
             self._servers.append(server)
 
@@ -31,5 +36,11 @@ class Routes:
             return hint
         return self._servers[(self._servers.index(server) + 1) % len(self._servers)]
 
-    def __len__(self) -> int:
-        return len(self._servers)
+    def next(self, failed: str, hint: str) -> str:
+        """Follows whoever has been answered meanwhile, else the server that was named, else the next in order."""
+        believed = self.believed
+        if believed != failed and not hint:
+            self.believed = self.after(believed, "")
+            return believed
+        self.believed = self.after(failed, hint)
+        return self.believed

@@ -1,25 +1,76 @@
 """The smart client (CFS §4.4, Fig. 6): the application sees one call, one result, applied once, whoever is active.
 
-Its session is opened by a log record; each request carries the lowest number that is still unanswered (safety rule 10).
+Its session is opened at each group by a log record; each request carries the lowest number that is still unanswered (safety rule 10). Paths
+that lead through several groups are followed by referral, from where the dentry cache knows them.
 """
 
 from __future__ import annotations
 
 import asyncio
 
+from nodes.client.dentries import Dentries, depth_of
 from nodes.client.retry import pause_ns
 from nodes.client.routing import Routes
 from nodes.config import MILLISECOND, SECOND, ClusterConfig
 from nodes.errors import FsError
-from nodes.metadata.operations import WRITES, OpenSession, Operation
+from nodes.metadata.lookup import TOP, Start
+from nodes.metadata.operations import (
+    WRITES,
+    AddBlock,
+    Attributes,
+    CloseSession,
+    Complete,
+    ContentSummary,
+    Create,
+    Delete,
+    List,
+    Listing,
+    Made,
+    Mkdir,
+    OpenSession,
+    Operation,
+    Rename,
+    Restamp,
+    Stat,
+    Summary,
+)
 from nodes.metadata.sessions import OPEN_MAX
 from nodes.trace.events import Called, Invoked
-from nodes.wire.messages import Answer, Checked, CheckOperation, Message, Refused, Request, ViewCopy
+from nodes.units import ROOT_GROUP, home_group, is_directory
+from nodes.wire.messages import (
+    Answer,
+    AskView,
+    Checked,
+    CheckOperation,
+    Message,
+    Referred,
+    Refused,
+    Request,
+    ViewCopy,
+)
 from nodes.world import World
 
 LONG_NS = 1 * SECOND
+AT_PARENT = (Create, Mkdir, Delete, Rename)
+"""Operations that happen where the parent of their path is at home; the others at the object's own."""
 
-Reply = Answer | Refused | Checked | None
+Reply = Answer | Refused | Referred | Checked | None
+
+
+class Course:
+    """How far one call has come."""
+
+    def __init__(self, number: int, operation: Operation, began_ns: int, group: int):
+        self.number = number
+        self.operation = operation
+        self.began_ns = began_ns
+        self.group = group
+        self.starts: list[Start] = []
+        self.server = ""
+        self.tries = 0
+        self.check = False
+        self.resolved_ns = 0
+        self.told = False
 
 
 class SmartClient:
@@ -30,11 +81,14 @@ class SmartClient:
         self._session = session
         self._loop = asyncio.get_running_loop()
         self._timing = cluster.timing
-        self._routes = Routes(cluster.groups[0].members)
+        self._groups = {group.number: Routes(group.members) for group in cluster.groups}
+        self._alone = len(self._groups) == 1
+        self._dentries = Dentries()
+        self._seen_ns = 0
         self._next = 0
         self._open: dict[int, asyncio.Future[tuple[str, Reply]] | None] = {}
         self._waiting_for_room: list[asyncio.Future[None]] = []
-        self._opening: asyncio.Future[None] | None = None
+        self._opening: dict[int, asyncio.Future[None]] = {}
         world.network.receive(self.on_message)
 
     @property
@@ -43,17 +97,25 @@ class SmartClient:
 
     @property
     def believed_active(self) -> str:
-        return self._routes.believed
+        """Of the first group."""
+        return self._groups[ROOT_GROUP].believed
 
     # --- steps ----------------------------------------------------------------------------------------------------
 
     def on_message(self, peer: str, message: Message) -> None:
-        if isinstance(message, Answer | Refused | Checked):
+        if isinstance(message, Answer | Refused | Referred | Checked):
             waiting = self._open.get(message.number)
             if waiting is not None and not waiting.done():
                 waiting.set_result((peer, message))
         elif isinstance(message, ViewCopy):
-            self._routes.learn(message.active)
+            self._learn_view(peer, message)
+
+    def _learn_view(self, peer: str, copy: ViewCopy) -> None:
+        """A server that was added since is known from now on."""
+        for routes in self._groups.values():
+            if routes.knows(peer) and copy.active:
+                self._world.network.know(copy.active, copy.addresses.get(copy.active, ""))
+                routes.learn(copy.active)
 
     def _timed_out(self, number: int) -> None:
         waiting = self._open.get(number)
@@ -64,31 +126,71 @@ class SmartClient:
 
     async def call(self, operation: Operation) -> Answer:
         """Runs one operation to its end. Raises FsError; `ETIMEDOUT` means that its outcome is unknown."""
-        if self._opening is None:
-            self._opening = asyncio.ensure_future(self._open_session())
-        if not self._opening.done():
-            await self._opening
+        if self._alone:
+            return await self._run(operation)
+        if type(operation) is Mkdir and operation.parents:
+            return await self._make_way(operation)
+        if type(operation) is ContentSummary:
+            return await self._summary(operation.path)
         return await self._run(operation)
 
-    async def _open_session(self) -> None:
-        await self._run(OpenSession())
+    async def _make_way(self, operation: Mkdir) -> Answer:
+        """mkdir with parents is a sequence of mkdirs (safety rule 12)."""
+        names = operation.path.split("/")
+        for depth in range(2, len(names)):
+            try:
+                await self._run(Mkdir("/".join(names[:depth]), False, operation.mode))
+            except FsError as error:
+                if error.name != "EEXIST":
+                    raise
+        try:
+            return await self._run(Mkdir(operation.path, False, operation.mode))
+        except FsError as error:
+            answer = await self._run(Stat(operation.path)) if error.name == "EEXIST" else None
+            if answer is None or answer.result.kind != "directory":  # type: ignore[union-attr]
+                raise
+            answer.result = Made(answer.result.inode)  # type: ignore[union-attr]
+            return answer
 
-    async def _run(self, operation: Operation) -> Answer:
+    async def _summary(self, path: str) -> Answer:
+        """Counted object by object: what is below may be at home anywhere, and may change meanwhile."""
+        answer = await self._run(Stat(path))
+        told = answer.result
+        assert isinstance(told, Attributes)
+        if told.kind == "file":
+            answer.result = Summary(0, 1, told.length)
+            return answer
+        directories, files, octets, after, more = 1, 0, 0, "", True
+        while more:
+            listed = (await self._run(List(path, after))).result
+            assert isinstance(listed, Listing)
+            for name in listed.names:
+                below = (await self._summary(f"{path.rstrip('/')}/{name}")).result
+                assert isinstance(below, Summary)
+                directories += below.directories
+                files += below.files
+                octets += below.octets
+            more = listed.more
+            after = listed.names[-1] if listed.names else ""
+        answer.result = Summary(directories, files, octets)
+        return answer
+
+    async def _run(self, operation: Operation, told: bool = True) -> Answer:
         while self._open and self._next + 1 - next(iter(self._open)) >= OPEN_MAX:
             room = self._loop.create_future()
             self._waiting_for_room.append(room)
             await room
         self._next += 1
-        number = self._next
-        self._open[number] = None
-        began_ns = self._world.clock.monotonic_ns()
-        server, answer, tries = "", None, 0
+        course = Course(self._next, operation, self._world.clock.monotonic_ns(), ROOT_GROUP)
+        self._open[course.number] = None
+        answer = None
         try:
-            server, answer, tries = await self._until_answered(number, operation, began_ns)
+            answer = await self._until_answered(course)
         finally:
-            del self._open[number]
+            del self._open[course.number]
             self._make_room()
-        self._tell(number, operation, began_ns, server, answer, tries)
+        if told:
+            self._tell(course, answer)
         if answer is None:
             raise FsError(
                 "ETIMEDOUT", f"no answer within {self._timing.call_deadline_ms} ms: the outcome is unknown"
@@ -96,7 +198,16 @@ class SmartClient:
         if answer.error:
             name, _, explanation = answer.error.partition(": ")
             raise FsError(name, explanation)
+        if not self._alone:
+            self._learn_result(operation, answer)
         return answer
+
+    def _learn_result(self, operation: Operation, answer: Answer) -> None:
+        if type(operation) is Mkdir and isinstance(answer.result, Made):
+            start = Start(answer.result.inode, depth_of(operation.path))
+            self._dentries.learn(operation.path, start, self._dentries.moves)
+        elif type(operation) is Delete:
+            self._dentries.forget(operation.path)
 
     def _make_room(self) -> None:
         """Lets calls begin that waited because an older one is still open."""
@@ -105,79 +216,183 @@ class SmartClient:
             if not room.done():
                 room.set_result(None)
 
-    async def _until_answered(
-        self, number: int, operation: Operation, began_ns: int
-    ) -> tuple[str, Answer | None, int]:
-        deadline = began_ns + self._timing.call_deadline_ms * MILLISECOND
-        server, tries, told, check = self._routes.believed, 0, False, False
+    async def _open_at(self, group: int) -> None:
+        """The session's record, once per group, before the first change there."""
+        opening = self._opening.get(group)
+        if opening is None:
+            opening = self._opening[group] = asyncio.ensure_future(self._open_session(group))
+        if not opening.done():
+            await opening
+
+    async def _open_session(self, group: int) -> None:
+        self._next += 1
+        course = Course(self._next, OpenSession(), self._world.clock.monotonic_ns(), group)
+        self._open[course.number] = None
+        try:
+            answer = await self._until_answered(course)
+        finally:
+            del self._open[course.number]
+        self._tell(course, answer)
+        self._groups[group].opened = answer is not None and not answer.error
+
+    # --- one call --------------------------------------------------------------------------------------------------
+
+    async def _until_answered(self, course: Course) -> Answer | None:
+        deadline_ns = course.began_ns + self._timing.call_deadline_ms * MILLISECOND
+        operation = course.operation
+        is_write = type(operation) in WRITES
+        if not self._alone and type(operation) not in (OpenSession, CloseSession):
+            error = await self._set_out(course)
+            if error is not None:
+                return error
+        course.server = self._groups[course.group].believed
         while True:
-            tries += 1
-            peer, reply = await self._ask(server, number, operation, check)
-            if isinstance(reply, Answer) and self._routes.accept(peer, reply.epoch):
-                return peer, reply, tries
+            if is_write and type(operation) is not OpenSession and not self._groups[course.group].opened:
+                await self._open_at(course.group)
+            course.tries += 1
+            peer, reply = await self._ask(course)
+            routes = self._groups[course.group]
+            if not routes.knows(peer):
+                routes, reply = self._from_elsewhere(peer, reply, routes)
+            if isinstance(reply, Answer) and routes.accept(peer, reply.epoch):
+                self._seen_ns = max(self._seen_ns, reply.at_ns)
+                course.server = peer
+                return reply
             now = self._world.clock.monotonic_ns()
-            if now >= deadline:
-                return server, None, tries
+            if now >= deadline_ns:
+                return None
             if isinstance(reply, Checked):
-                check = False
+                course.check = False
                 continue
-            if not told and now - began_ns > LONG_NS:
-                told = True
-                self._world.trace.emit(Invoked(self._session, number, operation, began_ns))
+            if isinstance(reply, Referred) and routes.accept(peer, reply.epoch):
+                if not await self._follow(course, reply):
+                    error = await self._set_out(course)
+                    if error is not None:
+                        return error
+                course.server = self._groups[course.group].believed
+                continue
+            self._tell_long(course, now)
             hint = reply.active if isinstance(reply, Refused) else ""
-            server = self._next_server(server, hint)
-            check = type(operation) in WRITES
+            if hint and not routes.knows(hint):
+                self._world.network.send(peer, AskView())
+            course.server = routes.next(course.server, hint)
+            course.check = is_write
             if reply is not None:
-                await self._world.clock.sleep(pause_ns(tries, self._world.rng))
+                await self._world.clock.sleep(pause_ns(course.tries, self._world.rng))
 
-    def _next_server(self, failed: str, hint: str) -> str:
-        """Follows whoever has been answered meanwhile, else the server that was named, else the next in order."""
-        believed = self._routes.believed
-        if believed != failed and not hint:
-            self._routes.believed = self._routes.after(believed, "")
-            return believed
-        following = self._routes.after(failed, hint)
-        self._routes.believed = following
-        return following
+    def _from_elsewhere(self, peer: str, reply: Reply, asked: Routes) -> tuple[Routes, Reply]:
+        """A group that was asked before may still answer, and then it has carried the call out; all else comes too late."""
+        for routes in self._groups.values():
+            if routes.knows(peer) and isinstance(reply, Answer):
+                return routes, reply
+        return asked, None
 
-    async def _ask(self, server: str, number: int, operation: Operation, check: bool) -> tuple[str, Reply]:
+    def _tell_long(self, course: Course, now: int) -> None:
+        if not course.told and now - course.began_ns > LONG_NS:
+            course.told = True
+            self._world.trace.emit(Invoked(self._session, course.number, course.operation, course.began_ns))
+
+    async def _set_out(self, course: Course) -> Answer | None:
+        """Begins the way anew from the dentry cache; an answer when the new name of a rename cannot be resolved."""
+        operation = course.operation
+        course.resolved_ns = 0
+        if isinstance(operation, AddBlock | Complete | Restamp):
+            course.group = home_group(operation.inode)
+            return None
+        path = operation.old if isinstance(operation, Rename) else operation.path  # type: ignore[union-attr]
+        course.starts = [self._dentries.start(path, self._upto(path, operation))]
+        course.group = home_group(course.starts[0].inode)
+        if isinstance(operation, Rename):
+            parent = operation.new.rpartition("/")[0]
+            if self._dentries.start(parent, depth_of(parent)).depth != depth_of(parent):
+                try:
+                    await self._resolve(parent)
+                except FsError as error:
+                    if error.name == "ETIMEDOUT":
+                        return None
+                    return Answer(course.number, 0, 0, 0, None, str(error))
+            course.starts = [
+                self._dentries.start(path, self._upto(path, operation)),
+                self._dentries.start(parent, depth_of(parent)),
+            ]
+            course.group = home_group(course.starts[0].inode)
+        return None
+
+    def _upto(self, path: str, operation: Operation) -> int:
+        return depth_of(path) - (1 if type(operation) in AT_PARENT else 0)
+
+    async def _resolve(self, path: str) -> None:
+        """Brings a directory into the dentry cache. Raises FsError."""
+        attributes = (await self._run(Stat(path), told=False)).result
+        assert isinstance(attributes, Attributes)
+        if attributes.kind != "directory":
+            raise FsError("ENOTDIR", path)
+        self._dentries.learn(path, Start(attributes.inode, depth_of(path)), self._dentries.moves)
+
+    async def _follow(self, course: Course, referred: Referred) -> bool:
+        """Whether the call goes on where it was referred to; else it sets out anew."""
+        operation, start = course.operation, referred.start
+        paths = (operation.old, operation.new) if isinstance(operation, Rename) else (operation.path,)  # type: ignore[union-attr]
+        path = paths[min(referred.path, len(paths) - 1)]
+        if start is None or not self._dentries.learn(path, start, referred.moves):
+            for each in paths:
+                self._dentries.forget(each)
+            if referred.moves <= self._dentries.moves:
+                await self._world.clock.sleep(pause_ns(course.tries, self._world.rng))
+            self._dentries.forget_all(referred.moves)
+            return False
+        if referred.path:
+            return False
+        course.resolved_ns = 0 if is_directory(start.inode) else referred.at_ns
+        self._seen_ns = max(self._seen_ns, referred.at_ns)
+        course.starts = [start, *course.starts[1:]]
+        course.group = home_group(start.inode)
+        return course.group in self._groups
+
+    async def _ask(self, course: Course) -> tuple[str, Reply]:
         """One question and its reply: the request, or after a failure first whether it has been executed (`Check`)."""
+        number = course.number
         waiting: asyncio.Future[tuple[str, Reply]] = self._loop.create_future()
         self._open[number] = waiting
         timer = self._world.clock.call_later(
             self._timing.client_timeout_ms * MILLISECOND, self._timed_out, number
         )
-        if check:
-            self._world.network.send(server, CheckOperation(self._session, number))
+        if course.check:
+            self._world.network.send(course.server, CheckOperation(self._session, number))
         else:
             lowest = next(iter(self._open))
-            self._world.network.send(server, Request(self._session, number, lowest, operation))
+            request = Request(self._session, number, lowest, course.operation)
+            if not self._alone:
+                request.seen_ns = self._seen_ns
+                if any(start is not TOP for start in course.starts):
+                    request.starts, request.moves = course.starts, self._dentries.moves
+            self._world.network.send(course.server, request)
         try:
             return await waiting
         finally:
             timer.cancel()
 
-    def _tell(
-        self, number: int, operation: Operation, began_ns: int, server: str, answer: Answer | None, tries: int
-    ) -> None:
+    def _tell(self, course: Course, answer: Answer | None) -> None:
         now = self._world.clock.monotonic_ns()
-        result, error, epoch, sn, place = None, "ETIMEDOUT", 0, 0, 0
+        result, error, epoch, sn, place, at_ns = None, "ETIMEDOUT", 0, 0, 0, 0
         if answer is not None:
             result, error = answer.result, answer.error.partition(":")[0]
-            epoch, sn, place = answer.epoch, answer.sn, answer.place
+            epoch, sn, place, at_ns = answer.epoch, answer.sn, answer.place, answer.at_ns
         self._world.trace.emit(
             Called(
                 self._session,
-                number,
-                operation,
-                began_ns,
+                course.number,
+                course.operation,
+                course.began_ns,
                 now,
                 result,
                 error,
-                server,
+                course.server,
                 epoch,
                 sn,
                 place,
-                tries,
+                course.tries,
+                at_ns,
+                course.resolved_ns,
             )
         )

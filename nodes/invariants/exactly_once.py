@@ -47,6 +47,8 @@ class ExactlyOnce(Check):
             return
         add, refused = self._seen.add, self._refused
         for client, number in event.operations:
+            if not client:
+                continue
             if not add(client, number):
                 self._twice(stamped, event, client, number)
             elif refused and (client, number) in refused:

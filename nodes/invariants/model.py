@@ -30,6 +30,7 @@ class Model:
     def __init__(self) -> None:
         self.root = Node(True, Version(0, NO_ATTRIBUTES, None))
         self.past = Past()
+        self._reached: Node | None = None
         self._steps: dict[str, Callable[[list[Any], int, bool], Any]] = {
             "Create": self._create,
             "Mkdir": self._mkdir,
@@ -41,6 +42,11 @@ class Model:
             "SetReplication": self._set_replication,
             "OpenSession": self._nothing,
             "CloseSession": self._nothing,
+            "Append": self._file,
+            "Open": self._file,
+            "AddBlock": self._nothing,
+            "Complete": self._nothing,
+            "Restamp": self._nothing,
             "Stat": self._stat,
             "List": self._list,
             "ContentSummary": self._summary,
@@ -52,6 +58,16 @@ class Model:
     def look(self, operation: list[Any], position: int) -> Expected:
         return self._expected(operation, position, False)
 
+    def reach(self, operation: list[Any], resolved: int, position: int, change: bool) -> Expected:
+        """Of an object whose name was looked up at an earlier position than it was reached at."""
+        try:
+            self._reached = self._find(operation[1], resolved)
+            return self._expected(operation, position, change)
+        except Wrong as wrong:
+            return str(wrong), None
+        finally:
+            self._reached = None
+
     def _expected(self, operation: list[Any], position: int, change: bool) -> Expected:
         try:
             return "", self._steps[operation[0]](operation, position, change)
@@ -61,6 +77,8 @@ class Model:
     # --- paths ----------------------------------------------------------------------------------------------
 
     def _find(self, path: str, position: int) -> Node:
+        if self._reached is not None:
+            return self._reached
         node = self.root
         for name in path[1:].split("/") if path != "/" else ():
             if node.names is None:
@@ -186,7 +204,11 @@ class Model:
         self._alter(node, position, change, replication=operation[2])
 
     def _nothing(self, operation: list[Any], position: int, change: bool) -> None:
-        """Sessions are no part of the tree."""
+        """Sessions and the content of files are no part of the tree."""
+
+    def _file(self, operation: list[Any], position: int, change: bool) -> None:
+        if self._find(operation[1], position).names is not None:
+            raise Wrong("EISDIR")
 
     # --- reads ----------------------------------------------------------------------------------------------
 

@@ -18,9 +18,11 @@ from nodes.metadata.inode import MASK
 from nodes.metadata.kinds import KINDS, Placed
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.partitions import PARTITIONS_MOST, partition_of
+from nodes.metadata.tree import MOVE_TERM
+from nodes.units import ROOT, ROOT_GROUP
 
 MAGIC = b"CLVRIMGE"
-FORMAT = 2
+FORMAT = 3
 HEAD = Struct("<8sH")
 FRAME = Struct("<II")
 ROWS = 512
@@ -50,6 +52,10 @@ class Header(msgspec.Struct, array_like=True, frozen=True):
     short_memory: bool
     next_number: int
     inodes: int
+    moves: int
+    """Of directories, in the whole file system."""
+    newest_ns: int
+    """Of the last record inside."""
     digest: int
     partitions: int
     partition: int
@@ -79,8 +85,8 @@ def dump_partitions(
     counts = dict.fromkeys(chosen, 1)
     for number in chosen:
         header = Header(
-            namespace.group, namespace.short_memory, tree.next_number, len(tree.inodes), namespace.digest,
-            partitions, number,
+            namespace.group, namespace.short_memory, tree.next_number, len(tree.inodes), tree.moves,
+            namespace.newest_ns, namespace.digest, partitions, number,
         )  # fmt: skip
         yield number, HEAD.pack(MAGIC, FORMAT) + _chunk("header", [header])
     for kind, each in KINDS.items():
@@ -174,10 +180,14 @@ class Loader:
         if header is None or len(self.loaded) < header.partitions:
             missing = sorted(set(range(header.partitions if header else 1)) - self.loaded)
             raise ImageDamaged(f"the image ends too early: partition {missing[0]} is not whole")
-        root = tree.inodes.get(tree.root.number)
-        if root is None or len(tree.inodes) != header.inodes:
+        if len(tree.inodes) != header.inodes or (tree.group == ROOT_GROUP and ROOT not in tree.inodes):
             raise ImageDamaged(f"the image holds {len(tree.inodes)} inodes; its header says {header.inodes}")
-        tree.root, tree.next_number, tree.digest = root, header.next_number, self._digest & MASK
+        tree.next_number, tree.moves, self.namespace.newest_ns = (
+            header.next_number,
+            header.moves,
+            header.newest_ns,
+        )
+        tree.digest = (self._digest + header.moves * MOVE_TERM) & MASK
         if self.namespace.digest != header.digest:
             raise ImageDamaged("the namespace in the image does not have the digest of its header")
         return self.namespace
@@ -218,6 +228,8 @@ class Stream:
                 offset = end
                 yield self._opened(payload, crc)
                 self.whole_octets += FRAME.size + length
+            if self.ended and len(buffer) > offset:
+                raise ImageDamaged(f"{self.where} should not be there")
         finally:
             del buffer[:offset]
 

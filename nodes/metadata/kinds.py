@@ -8,13 +8,18 @@ from typing import Any
 
 import msgspec
 
+from nodes.metadata.blocks import Body
 from nodes.metadata.inode import NO_NAMES, Inode, dentry_term
 from nodes.metadata.namespace import Namespace
-from nodes.metadata.operations import Result
-from nodes.units import GROUP_SHIFT
+from nodes.metadata.operations import Block, Result
+from nodes.metadata.placement import Unit
+from nodes.metadata.tree import orphan_term, unit_term
+from nodes.units import GROUP_SHIFT, OpId, home_group
 
 InodeRow = tuple[int, int, int, int, str, str, int, int, bool]
 DentryRow = tuple[int, str, int]
+BodyRow = tuple[int, int, list[Block], OpId | None]
+UnitRow = tuple[int, Unit]
 SessionRow = tuple[str, int, dict[int, Result]]
 
 Placed = tuple[int | None, list[Any]]
@@ -127,7 +132,58 @@ def _load_dentries(namespace: Namespace, rows: list[DentryRow]) -> int:
             parent.entries = {}
         parent.entries[name] = child
         change += dentry_term(number, name, child)
+        namespace.tree.branch_points += home_group(child) != namespace.group
     return change
+
+
+def _body_rows(namespace: Namespace) -> Iterator[Placed]:
+    for body in namespace.tree.bodies:
+        yield body.inode, [(body.inode, body.block_size, body.blocks, body.writer)]
+
+
+def _load_bodies(namespace: Namespace, rows: list[BodyRow]) -> int:
+    for row in rows:
+        namespace.tree.bodies.restore(Body(*row))
+    return 0
+
+
+def _next_block_rows(namespace: Namespace) -> Iterator[Placed]:
+    yield None, [namespace.tree.bodies.next_block]
+
+
+def _load_next_block(namespace: Namespace, rows: list[int]) -> int:
+    (namespace.tree.bodies.next_block,) = rows
+    return 0
+
+
+def _unit_rows(namespace: Namespace) -> Iterator[Placed]:
+    for number, unit in namespace.tree.units.items():
+        yield number, [(number, unit)]
+
+
+def _load_units(namespace: Namespace, rows: list[UnitRow]) -> int:
+    namespace.tree.units.update(rows)
+    return sum(unit_term(number, unit) for number, unit in rows)
+
+
+def _orphan_rows(namespace: Namespace) -> Iterator[Placed]:
+    for number in namespace.tree.orphans:
+        yield None, [number]
+
+
+def _load_orphans(namespace: Namespace, rows: list[int]) -> int:
+    namespace.tree.orphans.update(dict.fromkeys(rows))
+    return sum(orphan_term(number) for number in rows)
+
+
+def _crossing_rows(namespace: Namespace) -> Iterator[Placed]:
+    for row in namespace.crossing.rows():
+        yield None, [row]
+
+
+def _load_crossing(namespace: Namespace, rows: list[Any]) -> int:
+    namespace.crossing.restore(rows)
+    return 0
 
 
 def _session_rows(namespace: Namespace) -> Iterator[Placed]:
@@ -144,5 +200,10 @@ def _load_sessions(namespace: Namespace, rows: list[SessionRow]) -> int:
 KINDS: dict[str, Kind] = {
     "inodes": Kind(_inode_rows, list[InodeRow], _load_inodes),
     "dentries": Kind(_dentry_rows, list[DentryRow], _load_dentries),
+    "bodies": Kind(_body_rows, list[BodyRow], _load_bodies),
+    "next block": Kind(_next_block_rows, list[int], _load_next_block),
+    "units": Kind(_unit_rows, list[UnitRow], _load_units),
+    "orphans": Kind(_orphan_rows, list[int], _load_orphans),
+    "crossing": Kind(_crossing_rows, list[Any], _load_crossing),
     "sessions": Kind(_session_rows, list[SessionRow], _load_sessions),
 }

@@ -1,13 +1,41 @@
-"""From a path to inodes."""
+"""From a path to inodes, as far as they are at home here."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import msgspec
+
 from nodes.errors import FsError
+from nodes.metadata.effects import Busy
 from nodes.metadata.inode import Inode
 from nodes.metadata.paths import shown, split
 from nodes.metadata.tree import Tree
+from nodes.units import ROOT, home_group, is_directory
+
+
+class Start(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    """Where a walk begins: an inode, and how many names of the path lead to it."""
+
+    inode: int
+    depth: int
+
+
+TOP = Start(ROOT, 0)
+
+
+class Elsewhere(Exception):
+    """The path goes on at an inode whose home is another group."""
+
+    def __init__(self, start: Start, path: int = 0):
+        super().__init__(start)
+        self.start = start
+        self.path = path
+        """Which of the operation's paths."""
+
+
+class Gone(Exception):
+    """The inode from which the walk was to begin is not here (any more): the path is to be resolved again."""
 
 
 class Place(NamedTuple):
@@ -15,57 +43,122 @@ class Place(NamedTuple):
 
     parent: Inode
     name: str
+    number: int
+    """Of the child, whose home may be another group; 0 when there is none."""
     child: Inode | None
 
 
-def find(tree: Tree, path: str) -> Inode:
-    """Raises FsError ENOENT, ENOTDIR and those of a malformed path."""
-    inodes, inode = tree.inodes, tree.root
-    for name in split(path):
-        entries = inode.entries
-        if entries is None:
-            raise FsError("ENOTDIR", shown(path))
-        number = entries.get(name)
-        if number is None:
-            raise FsError("ENOENT", shown(path))
-        inode = inodes[number]
+def find(tree: Tree, path: str, start: Start = TOP) -> Inode:
+    """Raises FsError ENOENT, ENOTDIR and those of a malformed path; Elsewhere, Gone, Busy."""
+    names = split(path)
+    inodes, inode = tree.inodes, _begin(tree, start, names, len(names))
+    try:
+        for name in names[start.depth :] if start.depth else names:
+            entries = inode.entries
+            if entries is None:
+                raise FsError("ENOTDIR", shown(path))
+            number = entries.get(name)
+            if number is None:
+                raise FsError("ENOENT", shown(path))
+            inode = inodes[number]
+    except KeyError:
+        raise _crosses(tree, path, names, start) from None
     return inode
 
 
-def place_of(tree: Tree, path: str) -> Place:
-    """The parent must be a directory that exists. Raises FsError ENOENT, ENOTDIR, EINVAL for the root."""
+def place_of(tree: Tree, path: str, start: Start = TOP) -> Place:
+    """The parent must be a directory that exists. Raises as `find`, and EINVAL for the root."""
     names = split(path)
     if not names:
         raise FsError("EINVAL", "the root has no name that could change")
-    last = names.pop()
-    inodes, inode = tree.inodes, tree.root
-    for name in names:
-        number = None if inode.entries is None else inode.entries.get(name)
-        if number is None:
-            raise FsError("ENOTDIR" if inode.entries is None else "ENOENT", shown(path))
-        inode = inodes[number]
+    inodes, inode = tree.inodes, _begin(tree, start, names, len(names))
+    try:
+        for place in range(start.depth, len(names) - 1):
+            number = None if inode.entries is None else inode.entries.get(names[place])
+            if number is None:
+                raise FsError("ENOTDIR" if inode.entries is None else "ENOENT", shown(path))
+            inode = inodes[number]
+    except KeyError:
+        raise _crosses(tree, path, names, start) from None
     if inode.entries is None:
         raise FsError("ENOTDIR", shown(path))
-    number = inode.entries.get(last)
-    return Place(inode, last, None if number is None else inodes[number])
+    if tree.locks and inode.number in tree.locks.exclusive:
+        raise Busy(shown(path))
+    number = inode.entries.get(names[-1], 0)
+    return Place(inode, names[-1], number, inodes.get(number))
 
 
-def directory_of(tree: Tree, path: str, parents: bool) -> tuple[Inode, list[str]]:
+def directory_of(tree: Tree, path: str, parents: bool, start: Start = TOP) -> tuple[Inode, list[str]]:
     """The deepest directory of a path that exists, and the names that lack below it.
 
-    Raises FsError ENOTDIR, EEXIST when the last one is a file, ENOENT when more than one lacks and not `parents`.
+    Raises FsError ENOTDIR, EEXIST when the last one is a file, ENOENT when more than one lacks and not `parents`; Elsewhere, Gone, Busy.
     """
     names = split(path)
-    inodes, inode = tree.inodes, tree.root
-    for depth, name in enumerate(names):
-        if inode.entries is None:
-            raise FsError("ENOTDIR", shown(path))
-        number = inode.entries.get(name)
-        if number is None:
-            if depth < len(names) - 1 and not parents:
-                raise FsError("ENOENT", shown(path))
-            return inode, names[depth:]
-        inode = inodes[number]
+    inodes, inode = tree.inodes, _begin(tree, start, names, len(names))
+    try:
+        for depth in range(start.depth, len(names)):
+            if inode.entries is None:
+                raise FsError("ENOTDIR", shown(path))
+            number = inode.entries.get(names[depth])
+            if number is None:
+                if depth < len(names) - 1 and not parents:
+                    raise FsError("ENOENT", shown(path))
+                if tree.locks and inode.number in tree.locks.exclusive:
+                    raise Busy(shown(path))
+                return inode, names[depth:]
+            if depth == len(names) - 1 and number not in inodes:
+                _end_elsewhere(path, number, parents)
+            inode = inodes[number]
+    except KeyError:
+        raise _crosses(tree, path, names, start) from None
     if inode.entries is None:
         raise FsError("EEXIST", shown(path))
     return inode, []
+
+
+def _end_elsewhere(path: str, number: int, parents: bool) -> None:
+    """A name that is taken by an inode of another group needs no look at it."""
+    if not is_directory(number) or not parents:
+        raise FsError("EEXIST", shown(path))
+
+
+def _begin(tree: Tree, start: Start, names: list[str], upto: int) -> Inode:
+    if not 0 <= start.depth <= upto:
+        raise FsError("EINVAL", f"a walk of {len(names)} names does not begin behind name {start.depth}")
+    inode = tree.inodes.get(start.inode)
+    if inode is None:
+        if home_group(start.inode) != tree.group:
+            raise Elsewhere(start)
+        raise Gone(start)
+    if tree.locks:
+        _check_way(tree, inode, names[start.depth :])
+    return inode
+
+
+def _check_way(tree: Tree, inode: Inode | None, names: list[str]) -> None:
+    """Nobody walks over a dentry, or to an inode, whose operation is not decided. Raises Busy."""
+    locks = tree.locks
+    if locks.moves:
+        raise Busy("a directory is being moved")
+    for name in names:
+        if inode is None or inode.entries is None:
+            return
+        if (inode.number, name) in locks.names:
+            raise Busy(name)
+        inode = tree.inodes.get(inode.entries.get(name, 0))
+    if inode is not None and inode.number in locks.exclusive:
+        raise Busy(f"inode {inode.number}")
+
+
+def _crosses(tree: Tree, path: str, names: list[str], start: Start) -> Exception:
+    """What to say of a walk that led to an inode that is not here."""
+    number = start.inode
+    for depth in range(start.depth, len(names)):
+        entries = tree.inodes[number].entries
+        assert entries is not None
+        number = entries[names[depth]]
+        if number not in tree.inodes:
+            if not is_directory(number) and depth < len(names) - 1:
+                return FsError("ENOTDIR", shown(path))
+            return Elsewhere(Start(number, depth + 1))
+    raise AssertionError(f"nothing of {shown(path)} is elsewhere")

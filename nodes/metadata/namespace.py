@@ -6,17 +6,23 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.errors import FsError
+from nodes.metadata.crossing import Crossing
+from nodes.metadata.effects import Busy
+from nodes.metadata.files import FILE_PLANNERS, Files, file_appliers
 from nodes.metadata.inode import MASK
+from nodes.metadata.lookup import Start
 from nodes.metadata.operations import OpenSession, Read, Result, Write
-from nodes.metadata.planning import PLANNERS, Call
+from nodes.metadata.planning import ALONE, PLANNERS, Call, Plan, Way
 from nodes.metadata.reading import Reader
 from nodes.metadata.records import (
     AlterRecord,
     CloseSessionRecord,
+    DecideRecord,
     KeepRecord,
     MakeRecord,
     MoveRecord,
     OpenSessionRecord,
+    ReclaimRecord,
     Record,
     RemoveRecord,
 )
@@ -24,6 +30,10 @@ from nodes.metadata.sessions import OPEN_MAX, Sessions
 from nodes.metadata.tree import Tree, Undo
 from nodes.units import OpId
 
+REMEMBERED = frozenset(
+    (MakeRecord, MoveRecord, RemoveRecord, AlterRecord, KeepRecord, OpenSessionRecord, DecideRecord)
+)
+"""Records with whose result a client's call ends."""
 ALTERABLE = ("mode", "owner", "group", "mtime_ns", "atime_ns", "replication")
 
 
@@ -35,8 +45,11 @@ class Namespace:
         self.short_memory = short_memory
         self.tree = Tree(group)
         self.sessions = Sessions(short_memory)
-        self.read: Callable[[Read], Result] = Reader(self.tree).read
-        """Answers a read. Raises FsError."""
+        self.crossing = Crossing(self.tree)
+        self.newest_ns = 0
+        """`at_ns` of the last record."""
+        self.read: Callable[[Read, Start], Result] = Reader(self.tree).read
+        """Answers a read. Raises FsError, Elsewhere, Gone, Busy."""
         self._appliers: dict[type, Callable[[Any, Undo], None]] = {
             MakeRecord: self._make,
             MoveRecord: self._move,
@@ -45,23 +58,34 @@ class Namespace:
             KeepRecord: lambda record, undo: None,
             OpenSessionRecord: lambda record, undo: self.sessions.open(record.op_id.client, undo),
             CloseSessionRecord: lambda record, undo: self.sessions.close(record.op_id.client, undo),
+            ReclaimRecord: lambda record, undo: self.tree.drop(record.inode, undo),
+            **self.crossing.appliers,
+            **file_appliers(self.tree),
         }
 
     @property
     def digest(self) -> int:
         """64 bits over inodes, dentries and sessions, the same on every replica in the same state."""
-        return (self.tree.digest + self.sessions.digest) & MASK
+        tree = self.tree
+        return (tree.digest + tree.bodies.digest + self.sessions.digest + self.crossing.digest) & MASK
 
     def recompute_digest(self) -> int:
         """What `digest` must be, made anew from every entry."""
-        return (self.tree.recompute_digest() + self.sessions.recompute_digest()) & MASK
+        parts = (self.tree, self.tree.bodies, self.sessions, self.crossing)
+        return sum(part.recompute_digest() for part in parts) & MASK
 
     # --- writes ----------------------------------------------------------------------------------------------------
 
-    def plan(self, operation: Write, op_id: OpId, lowest_open: int, now_ns: int) -> Record:
-        """The record that carries out an operation on the present state. Raises FsError; changes nothing."""
+    def plan(self, operation: Write, op_id: OpId, lowest_open: int, now_ns: int, way: Way = ALONE) -> Plan:
+        """How an operation is carried out on the present state. Raises FsError, Elsewhere, Gone, Busy; changes nothing."""
         self._check_call(operation, op_id, lowest_open)
-        return PLANNERS[type(operation)](self.tree, operation, Call(op_id, lowest_open, now_ns))
+        if op_id in self.crossing.calls:
+            raise Busy("this very call is not decided")
+        call = Call(op_id, lowest_open, now_ns)
+        planner = FILE_PLANNERS.get(type(operation))
+        if planner is not None:
+            return planner(Files(self.tree, self.sessions), operation, call, way)
+        return PLANNERS[type(operation)](self.tree, operation, call, way)
 
     def _check_call(self, operation: Write, op_id: OpId, lowest_open: int) -> None:
         sessions = self.sessions
@@ -76,9 +100,11 @@ class Namespace:
 
     def apply(self, record: Record, undo: Undo = None) -> None:
         """Carries out a record; `undo` is given what takes it back."""
-        self._appliers[type(record)](record, undo)
-        if type(record) is not CloseSessionRecord:
-            self.sessions.remember(record.op_id, record.lowest_open, record.result, undo)
+        kind = type(record)
+        self._appliers[kind](record, undo)
+        self.newest_ns = record.at_ns
+        if kind in REMEMBERED and record.op_id.client and (kind is not DecideRecord or record.commit):  # type: ignore[union-attr]
+            self.sessions.remember(record.op_id, record.lowest_open, record.result, undo)  # type: ignore[union-attr]
 
     def undo(self, entry: Any) -> None:
         """Takes back one entry of an undo list; the entries of a record, and the records, from the last to the first."""
@@ -90,6 +116,10 @@ class Namespace:
         for name in record.names:
             parent = tree.make(parent, name, number, record.directory, record.mode, record.at_ns, undo)
             number += 1
+        if record.parent_unit is not None:
+            tree.set_unit(record.parent, record.parent_unit, undo)
+        if record.unit is not None:
+            tree.set_unit(record.inode, record.unit, undo)
 
     def _move(self, record: MoveRecord, undo: Undo) -> None:
         tree = self.tree

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from nodes.metadata.paths import split
 from nodes.metadata.tree import Tree
+from nodes.units import ROOT
 
 PARTITIONS_MOST = 64
 GOLDEN = 0x9E3779B97F4A7C15
@@ -24,7 +25,7 @@ def needed_for(tree: Tree, path: str, partitions: int, loaded: set[int]) -> int 
 
     Raises FsError of a malformed path.
     """
-    number = tree.root.number
+    number = ROOT
     for name in split(path):
         partition = partition_of(number, partitions)
         if partition not in loaded:

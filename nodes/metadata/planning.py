@@ -1,4 +1,4 @@
-"""From an operation to the record that carries it out: validated on the present tree, with its numbers and times inside.
+"""From an operation to the record that carries it out, or to its parts on several groups: validated on the present tree.
 
 A planner changes nothing; what it refuses, it refuses with FsError.
 """
@@ -9,8 +9,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from nodes.errors import FsError
+from nodes.metadata.changes import MADE, Change, DropInode, Link, NewInode, Unlink
+from nodes.metadata.effects import Busy
 from nodes.metadata.inode import Inode
-from nodes.metadata.lookup import Place, directory_of, find, place_of
+from nodes.metadata.lookup import TOP, Elsewhere, Place, Start, directory_of, find, place_of
 from nodes.metadata.operations import (
     CloseSession,
     Create,
@@ -25,7 +27,8 @@ from nodes.metadata.operations import (
     SetReplication,
     SetTimes,
 )
-from nodes.metadata.paths import NAME_MAX, shown
+from nodes.metadata.paths import NAME_MAX, shown, split
+from nodes.metadata.placement import Placement
 from nodes.metadata.records import (
     AlterRecord,
     CloseSessionRecord,
@@ -37,7 +40,7 @@ from nodes.metadata.records import (
     RemoveRecord,
 )
 from nodes.metadata.tree import Tree
-from nodes.units import OpId
+from nodes.units import DIRECTORY, OpId, home_group, is_directory
 
 DONE = Done()
 MODE_MAX = 0o7777
@@ -53,102 +56,207 @@ class Call(NamedTuple):
     at_ns: int
 
 
-def plan_create(tree: Tree, operation: Create, call: Call) -> Record:
+class Way(NamedTuple):
+    """How an operation comes to its objects: where its paths begin, and who chooses the home of a new object."""
+
+    starts: tuple[Start, ...] = ()
+    placement: Placement | None = None
+    """None where there is one group only."""
+
+    def start(self, index: int) -> Start:
+        return self.starts[index] if index < len(self.starts) else TOP
+
+
+ALONE = Way()
+
+
+class Split(NamedTuple):
+    """An operation on several groups: what it does on each, by number."""
+
+    parts: dict[int, list[Change]]
+    coordinated: bool = False
+    """Its coordinator decides, when all have promised; else its one participant does."""
+    moves: bool = False
+    """The way to a directory changes, or ends: every group counts that."""
+
+
+class Look(NamedTuple):
+    """A rename must first know what has the new name at another group."""
+
+    operation: Rename
+    place: Place
+    to_parent: int
+    to_name: str
+
+
+Plan = Record | Split | Look
+
+
+def plan_create(tree: Tree, operation: Create, call: Call, way: Way) -> Plan:
     _check_mode(operation.mode)
-    place = place_of(tree, operation.path)
-    if place.child is not None:
+    place = place_of(tree, operation.path, way.start(0))
+    if place.number:
         raise FsError("EEXIST", shown(operation.path))
-    number = tree.next_number
-    return MakeRecord(
-        *call, Made(number), place.parent.number, [place.name], number, False, operation.mode
-    )  # fmt: skip
+    return _make(tree, place.parent, [place.name], False, operation.mode, call, way)
 
 
-def plan_mkdir(tree: Tree, operation: Mkdir, call: Call) -> Record:
+def plan_mkdir(tree: Tree, operation: Mkdir, call: Call, way: Way) -> Plan:
     _check_mode(operation.mode)
-    parent, names = directory_of(tree, operation.path, operation.parents)
+    parent, names = directory_of(tree, operation.path, operation.parents, way.start(0))
     if not names:
         if not operation.parents:
             raise FsError("EEXIST", shown(operation.path))
         return KeepRecord(*call, Made(parent.number))
-    first = tree.next_number
-    made = Made(first + len(names) - 1)
-    return MakeRecord(*call, made, parent.number, names, first, True, operation.mode)
+    if way.placement is not None and len(names) > 1:
+        raise FsError("ENOENT", "parents that may have other homes are made one by one")
+    return _make(tree, parent, names, True, operation.mode, call, way)
 
 
-def plan_rename(tree: Tree, operation: Rename, call: Call) -> Record:
-    old, new = place_of(tree, operation.old), place_of(tree, operation.new)
-    if old.child is None:
+def _make(
+    tree: Tree, parent: Inode, names: list[str], directory: bool, mode: int, call: Call, way: Way
+) -> Plan:
+    """DCFS2 Table 1, create and mkdir: the dentry at the parent's home, the inode at its own."""
+    first = tree.next_number | (DIRECTORY if directory else 0)
+    if way.placement is None:
+        return MakeRecord(*call, Made(first + len(names) - 1), parent.number, names, first, directory, mode)
+    choice = way.placement.choose(parent.number, tree.units.get(parent.number), names[0], directory)
+    if choice.home == tree.group:
+        return MakeRecord(
+            *call, Made(first), parent.number, names, first, directory, mode, choice.parent, choice.child
+        )  # fmt: skip
+    return Split(
+        {
+            tree.group: [Link(parent.number, names[0], MADE, 0, choice.parent)],
+            choice.home: [NewInode(directory, mode, choice.child)],
+        }
+    )
+
+
+def plan_rename(tree: Tree, operation: Rename, call: Call, way: Way) -> Plan:
+    old = place_of(tree, operation.old, way.start(0))
+    target = way.start(1)
+    if way.placement is not None and home_group(target.inode) != tree.group:
+        return _rename_elsewhere(operation, old, target)
+    try:
+        new = place_of(tree, operation.new, target)
+    except Elsewhere as elsewhere:
+        elsewhere.path = 1
+        raise
+    if not old.number:
         raise FsError("ENOENT", shown(operation.old))
-    if old.child is new.child:
+    if old.number == new.number:
         return KeepRecord(*call, DONE)
+    _check_below(operation)
+    check_overwrite(operation, old.number, new.number)
+    if new.child is not None and new.child.entries:
+        raise FsError("ENOTEMPTY", shown(operation.new))
+    alone = way.placement is None
+    if alone or not (is_directory(old.number) or (new.number and new.child is None)):
+        if new.number and new.number in tree.locks.shared:
+            raise Busy(shown(operation.new))
+        return MoveRecord(*call, DONE, old.parent.number, old.name, new.parent.number, new.name)
+    return split_rename(old, new.parent.number, new.name, new.number)
+
+
+def _rename_elsewhere(operation: Rename, old: Place, target: Start) -> Look:
+    """The new parent's home is another group; the client has resolved it."""
+    names = split(operation.new)
+    if not names:
+        raise FsError("EINVAL", "the root has no name that could change")
+    if target.depth != len(names) - 1:
+        raise Elsewhere(target, 1)
+    if not old.number:
+        raise FsError("ENOENT", shown(operation.old))
+    _check_below(operation)
+    return Look(operation, old, target.inode, names[-1])
+
+
+def _check_below(operation: Rename) -> None:
     if operation.new.startswith(operation.old + "/"):
         raise FsError("EINVAL", f"{shown(operation.new)} is below {shown(operation.old)}")
-    if new.child is not None:
-        _check_overwrite(operation, old.child, new.child)
-    return MoveRecord(*call, DONE, old.parent.number, old.name, new.parent.number, new.name)
 
 
-def _check_overwrite(operation: Rename, moved: Inode, replaced: Inode) -> None:
+def split_rename(old: Place, to_parent: int, to_name: str, over: int) -> Split:
+    """Up to four inodes: both parents, what is moved, what is replaced. A directory's move is counted by all groups."""
+    parts: dict[int, list[Change]] = {home_group(old.parent.number): [], home_group(to_parent): []}
+    parts[home_group(old.parent.number)].append(Unlink(old.parent.number, old.name, old.number))
+    parts[home_group(to_parent)].append(Link(to_parent, to_name, old.number, over))
+    if over:
+        parts.setdefault(home_group(over), []).append(DropInode(over))
+    return Split(parts, True, is_directory(old.number))
+
+
+def check_overwrite(operation: Rename, moved: int, replaced: int) -> None:
+    """Raises FsError when what has the new name, if anything, may not be replaced."""
+    if not replaced:
+        return
     if not operation.overwrite:
         raise FsError("EEXIST", shown(operation.new))
-    if replaced.entries is None:
-        if moved.entries is not None:
+    if not is_directory(replaced):
+        if is_directory(moved):
             raise FsError("ENOTDIR", shown(operation.new))
-    elif moved.entries is None:
+    elif not is_directory(moved):
         raise FsError("EISDIR", shown(operation.new))
-    elif replaced.entries:
-        raise FsError("ENOTEMPTY", shown(operation.new))
 
 
-def plan_delete(tree: Tree, operation: Delete, call: Call) -> Record:
-    place = _existing(tree, operation.path)
-    if place.child.entries and not operation.recursive:  # type: ignore[union-attr]
+def plan_delete(tree: Tree, operation: Delete, call: Call, way: Way) -> Plan:
+    """DCFS2 Table 1, remove and rmdir."""
+    place = place_of(tree, operation.path, way.start(0))
+    if not place.number:
+        raise FsError("ENOENT", shown(operation.path))
+    return delete_of(tree, place, operation, call)
+
+
+def delete_of(tree: Tree, place: Place, operation: Delete, call: Call) -> Plan:
+    child, number = place.child, place.number
+    drop: list[Change] = [DropInode(number, operation.recursive)]
+    unlink = Unlink(place.parent.number, place.name, number)
+    if child is None:
+        coordinated = is_directory(number) and operation.recursive
+        return Split({tree.group: [unlink], home_group(number): drop}, coordinated, coordinated)
+    if child.entries and not operation.recursive:
         raise FsError("ENOTEMPTY", shown(operation.path))
+    if number in tree.locks.shared:
+        raise Busy(shown(operation.path))
+    if child.entries and not tree.all_here(child):
+        return Split({tree.group: [unlink, *drop]}, True, True)
     return RemoveRecord(*call, DONE, place.parent.number, place.name)
 
 
-def _existing(tree: Tree, path: str) -> Place:
-    place = place_of(tree, path)
-    if place.child is None:
-        raise FsError("ENOENT", shown(path))
-    return place
-
-
-def plan_set_permission(tree: Tree, operation: SetPermission, call: Call) -> Record:
+def plan_set_permission(tree: Tree, operation: SetPermission, call: Call, way: Way) -> Plan:
     _check_mode(operation.mode)
-    return AlterRecord(*call, DONE, find(tree, operation.path).number, mode=operation.mode)
+    return AlterRecord(*call, DONE, find(tree, operation.path, way.start(0)).number, mode=operation.mode)
 
 
-def plan_set_owner(tree: Tree, operation: SetOwner, call: Call) -> Record:
+def plan_set_owner(tree: Tree, operation: SetOwner, call: Call, way: Way) -> Plan:
     for name in (operation.owner, operation.group):
         if len(name.encode()) > NAME_MAX or "\0" in name:
             raise FsError("EINVAL", f"an owner or group is at most {NAME_MAX} bytes without NUL")
     owner, group = operation.owner or None, operation.group or None
-    return AlterRecord(*call, DONE, find(tree, operation.path).number, owner=owner, group=group)
+    return AlterRecord(*call, DONE, find(tree, operation.path, way.start(0)).number, owner=owner, group=group)
 
 
-def plan_set_times(tree: Tree, operation: SetTimes, call: Call) -> Record:
+def plan_set_times(tree: Tree, operation: SetTimes, call: Call, way: Way) -> Plan:
     if not (0 <= operation.mtime_ns <= TIME_MAX and 0 <= operation.atime_ns <= TIME_MAX):
         raise FsError("EINVAL", f"times are nanoseconds since 1970, at most {TIME_MAX}")
-    number = find(tree, operation.path).number
+    number = find(tree, operation.path, way.start(0)).number
     return AlterRecord(*call, DONE, number, mtime_ns=operation.mtime_ns, atime_ns=operation.atime_ns)
 
 
-def plan_set_replication(tree: Tree, operation: SetReplication, call: Call) -> Record:
+def plan_set_replication(tree: Tree, operation: SetReplication, call: Call, way: Way) -> Plan:
     if not 1 <= operation.replication <= REPLICATION_MAX:
         raise FsError("EINVAL", f"replication is between 1 and {REPLICATION_MAX}")
-    inode = find(tree, operation.path)
+    inode = find(tree, operation.path, way.start(0))
     if inode.entries is not None:
         raise FsError("EISDIR", shown(operation.path))
     return AlterRecord(*call, DONE, inode.number, replication=operation.replication)
 
 
-def plan_open_session(tree: Tree, operation: OpenSession, call: Call) -> Record:
+def plan_open_session(tree: Tree, operation: OpenSession, call: Call, way: Way) -> Plan:
     return OpenSessionRecord(*call, DONE)
 
 
-def plan_close_session(tree: Tree, operation: CloseSession, call: Call) -> Record:
+def plan_close_session(tree: Tree, operation: CloseSession, call: Call, way: Way) -> Plan:
     return CloseSessionRecord(*call, DONE)
 
 
@@ -157,7 +265,7 @@ def _check_mode(mode: int) -> None:
         raise FsError("EINVAL", f"permission bits are between 0 and {MODE_MAX:o} (octal)")
 
 
-PLANNERS: dict[type, Callable[[Tree, Any, Call], Record]] = {
+PLANNERS: dict[type, Callable[[Tree, Any, Call, Way], Plan]] = {
     Create: plan_create,
     Mkdir: plan_mkdir,
     Rename: plan_rename,

@@ -6,14 +6,17 @@ from bisect import bisect_right
 from collections import OrderedDict
 
 from nodes.errors import FsError
+from nodes.metadata.effects import Busy
+from nodes.metadata.files import contents
 from nodes.metadata.inode import Inode
-from nodes.metadata.lookup import find
+from nodes.metadata.lookup import TOP, Start, find
 from nodes.metadata.operations import (
     LIST_MAX,
     Attributes,
     ContentSummary,
     List,
     Listing,
+    Open,
     Read,
     Result,
     Stat,
@@ -48,17 +51,21 @@ class Reader:
         self._tree = tree
         self._sorted: OrderedDict[int, tuple[int, list[str]]] = OrderedDict()
 
-    def read(self, operation: Read) -> Result:
-        """Raises FsError."""
+    def read(self, operation: Read, start: Start = TOP) -> Result:
+        """Raises FsError, Elsewhere, Gone, Busy."""
         if type(operation) is Stat:
-            return attributes(find(self._tree, operation.path))
+            return attributes(find(self._tree, operation.path, start))
         if type(operation) is List:
-            return self._list(operation)
+            return self._list(operation, start)
+        if type(operation) is Open:
+            return contents(self._tree, operation, start)
         assert type(operation) is ContentSummary
-        return self._summary(operation)
+        return self._summary(operation, start)
 
-    def _list(self, operation: List) -> Listing:
-        inode = find(self._tree, operation.path)
+    def _list(self, operation: List, start: Start) -> Listing:
+        inode = find(self._tree, operation.path, start)
+        if inode.number in self._tree.locks.shared:
+            raise Busy(shown(operation.path))
         if inode.entries is None:
             raise FsError("ENOTDIR", shown(operation.path))
         if not 1 <= operation.limit <= LIST_MAX:
@@ -80,9 +87,10 @@ class Reader:
             self._sorted.popitem(last=False)
         return names
 
-    def _summary(self, operation: ContentSummary) -> Summary:
+    def _summary(self, operation: ContentSummary, start: Start) -> Summary:
+        """Of what is at home here: who asks for more than that walks by `List`."""
         directories = files = octets = 0
-        for inode in self._tree.below(find(self._tree, operation.path)):
+        for inode in self._tree.below(find(self._tree, operation.path, start)):
             if inode.entries is None:
                 files += 1
                 octets += inode.length

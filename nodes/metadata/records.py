@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import msgspec
 
+from nodes.metadata.changes import Change
 from nodes.metadata.operations import Result
+from nodes.metadata.placement import Unit
 from nodes.units import OpId
 
 
-class _Record(msgspec.Struct, array_like=True, tag=True, gc=False):
+class ClientRecord(msgspec.Struct, array_like=True, tag=True, gc=False):
     op_id: OpId
     lowest_open: int
     """Every call of this client below this has been answered to the application (its results may be forgotten)."""
     at_ns: int
-    """Wall clock of the active that planned it."""
+    """Clock of the active that planned it: its wall clock, but later than that of every record before."""
     result: Result
 
 
-class MakeRecord(_Record, array_like=True, tag=True, gc=False):
+class MakeRecord(ClientRecord, array_like=True, tag=True, gc=False):
     """A chain of new inodes with numbers from `inode` on, each the child of the one before, the first in `parent`."""
 
     parent: int
@@ -28,10 +30,13 @@ class MakeRecord(_Record, array_like=True, tag=True, gc=False):
     inode: int
     directory: bool
     mode: int
+    parent_unit: Unit | None = None
+    unit: Unit | None = None
+    """What the placement keeps with the parent, and with a new directory."""
 
 
-class MoveRecord(_Record, array_like=True, tag=True, gc=False):
-    """Whatever has the new name is removed first."""
+class MoveRecord(ClientRecord, array_like=True, tag=True, gc=False):
+    """Whatever has the new name is removed first, its inode too if that is here."""
 
     from_parent: int
     from_name: str
@@ -39,14 +44,14 @@ class MoveRecord(_Record, array_like=True, tag=True, gc=False):
     to_name: str
 
 
-class RemoveRecord(_Record, array_like=True, tag=True, gc=False):
+class RemoveRecord(ClientRecord, array_like=True, tag=True, gc=False):
     """With everything below it."""
 
     parent: int
     name: str
 
 
-class AlterRecord(_Record, array_like=True, tag=True, gc=False):
+class AlterRecord(ClientRecord, array_like=True, tag=True, gc=False):
     """None leaves an attribute as it is."""
 
     inode: int
@@ -58,18 +63,125 @@ class AlterRecord(_Record, array_like=True, tag=True, gc=False):
     replication: int | None = None
 
 
-class KeepRecord(_Record, array_like=True, tag=True, gc=False):
+class KeepRecord(ClientRecord, array_like=True, tag=True, gc=False):
     """Nothing changes; the result is remembered."""
 
 
-class OpenSessionRecord(_Record, array_like=True, tag=True, gc=False):
+class OpenSessionRecord(ClientRecord, array_like=True, tag=True, gc=False):
     pass
 
 
-class CloseSessionRecord(_Record, array_like=True, tag=True, gc=False):
+class CloseSessionRecord(ClientRecord, array_like=True, tag=True, gc=False):
     pass
+
+
+class AppendRecord(ClientRecord, array_like=True, tag=True, gc=False):
+    """The call itself becomes the writer; an unfinished block gets a new stamp."""
+
+    inode: int
+    block_size: int
+
+
+class GrowRecord(ClientRecord, array_like=True, tag=True, gc=False):
+    """Finishes the unfinished block with `length` octets, or gives it up; begins `block`, or completes the file."""
+
+    inode: int
+    length: int
+    block: int
+
+
+class RestampRecord(ClientRecord, array_like=True, tag=True, gc=False):
+    inode: int
+
+
+# --- operations on several groups: the log records of DCFS2 §4.3.1 --------------------------------------------------
+
+
+class BeginRecord(ClientRecord, array_like=True, tag=True, gc=False):
+    """At the coordinator: the result of its own part, which also is its promise. `result` means nothing yet."""
+
+    seq: int
+    """Numbers the distributed operations of this coordinator's group, from 1."""
+    own: list[Change]
+    peers: dict[int, list[Change]]
+    """The parts of the other groups, by number."""
+    coordinated: bool
+    """The coordinator decides when all have promised; else the only participant does (S2PC-MP)."""
+
+
+class DecideRecord(ClientRecord, array_like=True, tag=True, gc=False):
+    """At the coordinator: Commit or Abort."""
+
+    seq: int
+    commit: bool
+    numbers: list[int]
+    """Of the inodes that were made."""
+
+
+class _InnerRecord(msgspec.Struct, array_like=True, tag=True, gc=False):
+    at_ns: int
+
+
+class EndRecord(_InnerRecord, array_like=True, tag=True, gc=False):
+    """At the coordinator of a coordinated operation: every participant knows the decision."""
+
+    seq: int
+
+
+class ReclaimRecord(_InnerRecord, array_like=True, tag=True, gc=False):
+    """An orphan that is empty now goes."""
+
+    inode: int
+
+
+class _PeerRecord(_InnerRecord, array_like=True, tag=True, gc=False):
+    """At a participant; (`group`, `seq`) names the operation."""
+
+    group: int
+    """The coordinator's."""
+    seq: int
+
+
+class VoteRecord(_PeerRecord, array_like=True, tag=True, gc=False):
+    """S2PC-MP: the participant decides, and carries its part out with the same record."""
+
+    commit: bool
+    changes: list[Change]
+    numbers: list[int]
+    error: str
+    finished_below: int
+    """No operation of this coordinator below this number is open."""
+
+
+class PromiseRecord(_PeerRecord, array_like=True, tag=True, gc=False):
+    """A coordinated operation: this part will be carried out if the coordinator says so."""
+
+    changes: list[Change]
+    numbers: list[int]
+    finished_below: int
+
+
+class OutcomeRecord(_PeerRecord, array_like=True, tag=True, gc=False):
+    """What the coordinator decided, carried out here."""
+
+    commit: bool
+    numbers: list[int]
+
+
+class FinishRecord(_PeerRecord, array_like=True, tag=True, gc=False):
+    """S2PC-MP's End: the coordinator knows the decision."""
 
 
 Record = (
     MakeRecord | MoveRecord | RemoveRecord | AlterRecord | KeepRecord | OpenSessionRecord | CloseSessionRecord
+    | AppendRecord | GrowRecord | RestampRecord
+    | BeginRecord | DecideRecord | EndRecord | VoteRecord | PromiseRecord | OutcomeRecord | FinishRecord | ReclaimRecord
 )  # fmt: skip
+
+
+def call_of(record: Record) -> tuple[str, int]:
+    """The client's call that this record carries out; ("", 0) when it is none."""
+    if isinstance(record, BeginRecord) or (isinstance(record, DecideRecord) and not record.commit):
+        return "", 0
+    op_id = getattr(record, "op_id", None)
+    return (op_id.client, op_id.number) if op_id is not None else ("", 0)

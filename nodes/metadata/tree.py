@@ -7,30 +7,50 @@ from __future__ import annotations
 
 from typing import Any
 
+from nodes.metadata.blocks import Bodies
 from nodes.metadata.inode import MASK, NO_NAMES, Inode, dentry_term
-from nodes.units import GROUP_SHIFT
+from nodes.metadata.locks import Locks
+from nodes.metadata.placement import Unit
+from nodes.units import DIRECTORY, GROUP_SHIFT, ROOT, ROOT_GROUP
 
 Undo = list[Any] | None
 OWNER = "clover"
+MOVE_TERM = hash((1, 2, 3))
 
 
 class Tree:
-    """Everything below the root of one group."""
+    """The inodes whose home is one group, with the dentries of its directories; the first group's has the root."""
 
     def __init__(self, group: int):
-        number = (group << GROUP_SHIFT) | 1
-        self.root = Inode(number, 0o755, 0, 0, OWNER, OWNER, 0, 0, NO_NAMES)
-        self.inodes = {number: self.root}
-        self.next_number = number + 1
-        self.digest = self.root.attributes_term & MASK
+        self.group = group
+        self.inodes: dict[int, Inode] = {}
+        self.next_number = (group << GROUP_SHIFT) | 1
+        """Of the next inode, for a directory with `DIRECTORY` set."""
+        self.units: dict[int, Unit] = {}
+        """Values of directories, where the placement keeps any."""
+        self.orphans: dict[int, None] = {}
+        """Directories that nobody can reach any more, in the order in which they went."""
+        self.moves = 0
+        """How many moves of directories have been decided in the whole file system."""
+        self.branch_points = 0
+        """Dentries whose child's home is another group."""
+        self.locks = Locks()
+        self.digest = 0
+        if group == ROOT_GROUP:
+            self.inodes[ROOT] = Inode(ROOT, 0o755, 0, 0, OWNER, OWNER, 0, 0, NO_NAMES)
+            self.next_number += 1
+            self.digest = self.inodes[ROOT].attributes_term & MASK
+        self.bodies = Bodies(group)
 
     def recompute_digest(self) -> int:
         """The digest made anew from every entry."""
-        total = 0
+        total = self.moves * MOVE_TERM
         for inode in self.inodes.values():
             total += inode.attributes_term
             for name, child in (inode.entries or NO_NAMES).items():
                 total += dentry_term(inode.number, name, child)
+        total += sum(unit_term(number, unit) for number, unit in self.units.items())
+        total += sum(orphan_term(number) for number in self.orphans)
         return total & MASK
 
     # --- changes ---------------------------------------------------------------------------------------------------
@@ -39,12 +59,11 @@ class Tree:
         self, parent: Inode, name: str, number: int, directory: bool, mode: int, at_ns: int, undo: Undo
     ) -> Inode:
         """Links a new inode; the parent's mtime is now."""
-        entries = NO_NAMES if directory else None
-        inode = Inode(number, mode, at_ns, at_ns, OWNER, OWNER, 0 if directory else 3, 0, entries)
+        inode = new_inode(number, directory, mode, at_ns)
         if undo is not None:
             undo.append((self._unmake, parent, name, number, self.next_number, self.digest, parent.mtime_ns))
         self.inodes[number] = inode
-        self.next_number = number + 1
+        self.next_number = (number & ~DIRECTORY) + 1
         if parent.entries is NO_NAMES:
             parent.entries = {name: number}
         else:
@@ -65,12 +84,16 @@ class Tree:
         self.next_number, self.digest, parent.mtime_ns = next_number, digest, mtime_ns
 
     def remove(self, parent: Inode, name: str, at_ns: int, undo: Undo) -> None:
-        """Unlinks a name and forgets everything below it."""
+        """Unlinks a name and forgets everything below it, all of which is here."""
         assert parent.entries is not None
         number = parent.entries[name]
         gone = self._below(number)
+        if self.units:
+            for inode in gone:
+                self.forget_unit(inode.number, undo)
         if undo is not None:
             undo.append((self._unremove, parent, name, gone, self.digest, parent.mtime_ns))
+        self.bodies.drop((inode.number for inode in gone), undo)
         lost = dentry_term(parent.number, name, number)
         for inode in gone:
             del self.inodes[inode.number]
@@ -107,6 +130,117 @@ class Tree:
         self.digest = digest
         old.mtime_ns, new.mtime_ns = mtimes_ns
 
+    # --- parts of operations on several groups ----------------------------------------------------------------------
+
+    def allocate(self, number: int, mode: int, at_ns: int, unit: Unit | None, undo: Undo) -> None:
+        """An inode without a dentry here."""
+        inode = new_inode(number, bool(number & DIRECTORY), mode, at_ns)
+        if undo is not None:
+            undo.append((self._unallocate, number, self.next_number, self.digest))
+        self.inodes[number] = inode
+        self.next_number = max(self.next_number, (number & ~DIRECTORY) + 1)
+        self.digest = (self.digest + inode.attributes_term) & MASK
+        if unit is not None:
+            self.set_unit(number, unit, undo)
+
+    def _unallocate(self, number: int, next_number: int, digest: int) -> None:
+        del self.inodes[number]
+        self.next_number, self.digest = next_number, digest
+
+    def reserve(self, count: int, undo: Undo) -> None:
+        """Numbers that a promised change will use."""
+        if undo is not None:
+            undo.append((self._set_next_number, self.next_number))
+        self.next_number += count
+
+    def _set_next_number(self, number: int) -> None:
+        self.next_number = number
+
+    def drop(self, number: int, undo: Undo) -> None:
+        """An inode whose dentry is gone; a directory that is not empty becomes an orphan."""
+        inode = self.inodes[number]
+        if inode.entries:
+            if undo is not None:
+                undo.append((self._unorphan, number, self.digest))
+            self.orphans[number] = None
+            self.digest = (self.digest + orphan_term(number)) & MASK
+            return
+        self.forget_unit(number, undo)
+        self.bodies.drop([number], undo)
+        if undo is not None:
+            undo.append((self._undrop, inode, number in self.orphans, self.digest))
+        del self.inodes[number]
+        gone = inode.attributes_term
+        if self.orphans.pop(number, self) is None:
+            gone += orphan_term(number)
+        self.digest = (self.digest - gone) & MASK
+
+    def _unorphan(self, number: int, digest: int) -> None:
+        del self.orphans[number]
+        self.digest = digest
+
+    def _undrop(self, inode: Inode, orphan: bool, digest: int) -> None:
+        self.inodes[inode.number] = inode
+        if orphan:
+            self.orphans[inode.number] = None
+        self.digest = digest
+
+    def link(self, parent: Inode, name: str, child: int, at_ns: int, undo: Undo) -> None:
+        """A dentry whose child may be anywhere."""
+        if undo is not None:
+            undo.append((self._unlink, parent, name, self.digest, parent.mtime_ns))
+        self._put(parent, name, child)
+        self.digest = (self.digest + dentry_term(parent.number, name, child) + parent.touch(at_ns)) & MASK
+
+    def _unlink(self, parent: Inode, name: str, digest: int, mtime_ns: int) -> None:
+        self._drop(parent, name)
+        self.digest, parent.mtime_ns = digest, mtime_ns
+
+    def unlink(self, parent: Inode, name: str, at_ns: int, undo: Undo) -> None:
+        """Removes a dentry; its child stays as it is."""
+        assert parent.entries is not None
+        child = parent.entries[name]
+        if undo is not None:
+            undo.append((self._relink, parent, name, child, self.digest, parent.mtime_ns))
+        self._drop(parent, name)
+        self.digest = (self.digest - dentry_term(parent.number, name, child) + parent.touch(at_ns)) & MASK
+
+    def _relink(self, parent: Inode, name: str, child: int, digest: int, mtime_ns: int) -> None:
+        self._put(parent, name, child)
+        self.digest, parent.mtime_ns = digest, mtime_ns
+
+    def count_move(self, undo: Undo) -> None:
+        if undo is not None:
+            undo.append((self._uncount_move, self.digest))
+        self.moves += 1
+        self.digest = (self.digest + MOVE_TERM) & MASK
+
+    def _uncount_move(self, digest: int) -> None:
+        self.moves -= 1
+        self.digest = digest
+
+    def set_unit(self, number: int, unit: Unit, undo: Undo) -> None:
+        before = self.units.get(number)
+        if undo is not None:
+            undo.append((self._unset_unit, number, before, self.digest))
+        self.units[number] = unit
+        change = unit_term(number, unit) - (unit_term(number, before) if before else 0)
+        self.digest = (self.digest + change) & MASK
+
+    def forget_unit(self, number: int, undo: Undo) -> None:
+        unit = self.units.pop(number, None)
+        if unit is not None:
+            if undo is not None:
+                undo.append((self._unset_unit, number, unit, self.digest))
+            self.digest = (self.digest - unit_term(number, unit)) & MASK
+
+    def _unset_unit(self, number: int, unit: Unit | None, digest: int) -> None:
+        if unit is None:
+            del self.units[number]
+        else:
+            self.units[number] = unit
+        self.digest = digest
+
     def alter(self, inode: Inode, attributes: dict[str, Any], undo: Undo) -> None:
         """Sets attributes by name."""
         if undo is not None:
@@ -136,17 +270,42 @@ class Tree:
     def below(self, inode: Inode) -> list[Inode]:
         return self._below(inode.number)
 
-    @staticmethod
-    def _put(parent: Inode, name: str, number: int) -> None:
+    def all_here(self, inode: Inode) -> bool:
+        """Whether everything below is at home here and nothing of it undecided."""
+        found = [inode]
+        for each in found:
+            for child in (each.entries or NO_NAMES).values():
+                below = self.inodes.get(child)
+                if below is None or child in self.locks.shared:
+                    return False
+                found.append(below)
+        return True
+
+    def _put(self, parent: Inode, name: str, number: int) -> None:
+        if number >> GROUP_SHIFT != self.group:
+            self.branch_points += 1
         if parent.entries is NO_NAMES:
             parent.entries = {name: number}
         else:
             parent.entries[name] = number  # type: ignore[index]
 
-    @staticmethod
-    def _drop(parent: Inode, name: str) -> None:
+    def _drop(self, parent: Inode, name: str) -> None:
         entries = parent.entries
         assert entries is not None
-        del entries[name]
+        if entries.pop(name) >> GROUP_SHIFT != self.group:
+            self.branch_points -= 1
         if not entries:
             parent.entries = NO_NAMES
+
+
+def new_inode(number: int, directory: bool, mode: int, at_ns: int) -> Inode:
+    entries = NO_NAMES if directory else None
+    return Inode(number, mode, at_ns, at_ns, OWNER, OWNER, 0 if directory else 3, 0, entries)
+
+
+def unit_term(number: int, unit: Unit) -> int:
+    return hash((number, unit.depth, unit.dir_group, unit.dir_num, unit.file_group, unit.file_num))
+
+
+def orphan_term(number: int) -> int:
+    return hash((number, -1))

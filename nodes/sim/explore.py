@@ -65,7 +65,7 @@ def _planned(rng: random.Random, config: ClusterConfig, names: list[str], span_n
          "exile", "lose", "deaf", "delay", "duplicate", "reorder", "slow_disk")
     )  # fmt: skip
     if verb == "take_lock":
-        return Planned(at_ns, verb, [config.groups[0].name])
+        return Planned(at_ns, verb, [rng.choice(config.groups).name])
     if verb == "expire_session":
         return Planned(at_ns, verb, [server])
     if verb == "slow_disk":

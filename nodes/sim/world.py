@@ -11,7 +11,8 @@ from nodes.sim.clock import SimClock
 from nodes.sim.disk import SimDisk
 from nodes.sim.loop import Machine
 from nodes.sim.network import SimNetwork
-from nodes.trace.events import Event, Stamped
+from nodes.trace.base import Event
+from nodes.trace.events import Stamped
 
 
 class Numbers:
@@ -65,7 +66,12 @@ class SimWorld:
         self.coordination = coordination
         self.trace = trace
         self.scope = Scope(machine.name, on_error=on_error)
+        self.answers: dict[str, Callable[[dict[str, Any]], Any]] = {}
         self._machine = machine
+
+    def answer(self, kind: str, step: Callable[[dict[str, Any]], Any]) -> None:
+        """What somebody may ask this server over the way that no fault touches."""
+        self.answers[kind] = step
 
     def when_idle(self, step: Callable[[], None]) -> None:
         self._machine.idle.append(step)

@@ -9,10 +9,27 @@ from typing import Any
 
 import msgspec
 
-
-class Event(msgspec.Struct, frozen=True, tag=True, array_like=True, gc=False):
-    """Base of all events; the tag is the class name."""
-
+from nodes.trace.base import Event
+from nodes.trace.block_events import (
+    BlockHealth,
+    DataNodeLost,
+    NodeHolds,
+    ReplicaDamaged,
+    ReplicaRemoved,
+    ReplicasFound,
+    ReplicaStored,
+)
+from nodes.trace.pool_events import (
+    ImageRefused,
+    ImageShelved,
+    ImageWritten,
+    JournalPruned,
+    PacketRefused,
+    PoolReported,
+    Repairing,
+    ReplicasDisagree,
+    ReportRefused,
+)
 
 # --- any server ------------------------------------------------------------------------------------------------
 
@@ -94,6 +111,24 @@ class Committed(Event, frozen=True, array_like=True, gc=False):
     """Members known to hold it durably."""
     configuration: int
     operations: list[tuple[str, int]]
+    """("", 0) for a record that ends no client's call."""
+    stamps: list[int] = []
+    """In a cluster of several groups, the `at_ns` of each record."""
+
+
+class SharedStep(Event, frozen=True, array_like=True, gc=False):
+    """A committed log record of an operation on several groups (DCFS2 §4.3.1); `(coordinator, seq)` names it."""
+
+    group: str
+    coordinator: int
+    """Number of the group that coordinates it."""
+    seq: int
+    step: str
+    """begin, decide, end at the coordinator; vote, promise, outcome, finish at a participant."""
+    commit: bool
+    """What was decided; True for begin and promise too."""
+    peers: list[int]
+    """At begin: the groups that take part beside the coordinator."""
 
 
 class Applied(Event, frozen=True, array_like=True, gc=False):
@@ -129,85 +164,6 @@ class Renewing(Event, frozen=True, array_like=True, gc=False):
     """image, journal, final."""
     sn: int
     goal_sn: int
-
-
-class ImageWritten(Event, frozen=True, array_like=True, gc=False):
-    """An image of the namespace at `sn` was sent to the pool (VSSP §III.D); it is whole on the holders, the writer among them."""
-
-    image: str
-    sn: int
-    partitions: int
-    octets: int
-    holders: list[str]
-    replicated_ms: int
-    """Until every packet was on enough replicas."""
-    took_ms: int
-    """Until the image counted on all holders."""
-
-
-class ImageShelved(Event, frozen=True, array_like=True, gc=False):
-    """A whole image is on this server's disk and counts from here on."""
-
-    image: str
-    sn: int
-    partitions: int
-    octets: int
-
-
-class ImageRefused(Event, frozen=True, array_like=True, gc=False):
-    """An image on this server's disk, or one that it was reading, is damaged and not believed."""
-
-    image: str
-    reason: str
-
-
-class PacketRefused(Event, frozen=True, array_like=True, gc=False):
-    """A packet of an image was not taken; `have` octets of its partition are here, -1 for an unknown image."""
-
-    image: str
-    partition: int
-    have: int
-    reason: str
-
-
-class JournalPruned(Event, frozen=True, array_like=True, gc=False):
-    """The journal begins at `first_sn` now: an image on a majority holds what came before."""
-
-    first_sn: int
-
-
-class PoolReported(Event, frozen=True, array_like=True, gc=False):
-    """A pool node told which files it has (VSSP §III.B)."""
-
-    node: str
-    files: int
-    octets: int
-
-
-class ReportRefused(Event, frozen=True, array_like=True, gc=False):
-    """A pool node's report cannot be true."""
-
-    node: str
-    reason: str
-
-
-class ReplicasDisagree(Event, frozen=True, array_like=True, gc=False):
-    """Replicas of a file differ; `remedy` is recover, remove, or empty when nobody can say who is right."""
-
-    file: str
-    node: str
-    remedy: str
-    reason: str
-
-
-class Repairing(Event, frozen=True, array_like=True, gc=False):
-    """A replica is being completed: `offset` octets of `size` are good; it began at the first bad or missing one."""
-
-    file: str
-    source: str
-    began: int
-    offset: int
-    size: int
 
 
 class LeaseLost(Event, frozen=True, array_like=True, gc=False):
@@ -291,6 +247,10 @@ class Called(Event, frozen=True, array_like=True, gc=False):
     place: int
     """A write: its position in its group, from 1. A read: the position of the last record it saw of group sn."""
     tries: int
+    stamp_ns: int = 0
+    """The group's clock when it was carried out, which all groups keep in step."""
+    resolved_ns: int = 0
+    """When its path was found to end at a file whose home is another group; 0 when it was not."""
 
 
 class Invoked(Event, frozen=True, array_like=True, gc=False):
@@ -300,6 +260,9 @@ class Invoked(Event, frozen=True, array_like=True, gc=False):
     number: int
     operation: Any
     invoked_ns: int
+
+
+# --- data nodes -------------------------------------------------------------------------------------------------------
 
 
 # --- fabric -------------------------------------------------------------------------------------------------------------
@@ -360,7 +323,8 @@ AnyEvent = (
     Started | Stopped | RoleChanged | StepTaken | Serving | StoppedServing | Durable | Cut | Committed | Applied
     | JournalOpened | JournalCorrupt | Renewing | ImageWritten | ImageShelved | ImageRefused | PacketRefused | JournalPruned
     | PoolReported | ReportRefused | ReplicasDisagree | Repairing | LeaseLost | LeaseConfirmed | Warned | Placed | LockHeld | EpochRaised | Configured
-    | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | ProcessEnded | CheckFailed
+    | ReplicaStored | ReplicaDamaged | ReplicaRemoved | ReplicasFound | NodeHolds | BlockHealth | DataNodeLost
+    | SharedStep | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | ProcessEnded | CheckFailed
     | MessageSent | MessageReceived | MessageDropped
 )  # fmt: skip
 

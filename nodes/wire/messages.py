@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import msgspec
 
+from nodes.metadata.lookup import Start
 from nodes.metadata.operations import Operation, Result
 from nodes.metadata.records import Record
 
 
 class Message(msgspec.Struct, array_like=True, tag=True, gc=False):
     """Base of all messages; the tag is the class name."""
+
+
+class CrossGroupMessage(Message, array_like=True, tag=True, gc=False):
+    """Base of what the actives of several groups tell each other; only the slot `cross_group` knows the terms."""
 
 
 class Mark(msgspec.Struct, array_like=True, frozen=True, order=True, gc=False):
@@ -47,6 +52,12 @@ class Request(Message, array_like=True, tag=True, gc=False):
     lowest_open: int
     """Every call below this has been answered to the application."""
     operation: Operation
+    starts: list[Start] = []
+    """Where the walk along each of its paths begins; the root when there is none."""
+    moves: int = 0
+    """Under how many moves of directories they were resolved."""
+    seen_ns: int = 0
+    """The latest `at_ns` that the client was answered."""
 
 
 class Answer(Message, array_like=True, tag=True, gc=False):
@@ -57,6 +68,8 @@ class Answer(Message, array_like=True, tag=True, gc=False):
     result: Result | None
     error: str
     """POSIX name with a message after a colon, or empty."""
+    at_ns: int = 0
+    """When, on the clock that all groups keep in step by telling it with every message."""
 
 
 class Refused(Message, array_like=True, tag=True, gc=False):
@@ -67,6 +80,19 @@ class Refused(Message, array_like=True, tag=True, gc=False):
     reason: str
     active: str
     """Who may be asked instead, as far as this server knows; else empty."""
+
+
+class Referred(Message, array_like=True, tag=True, gc=False):
+    """Not executed by this group: the path goes on at `start`, whose inode names its home."""
+
+    number: int
+    epoch: int
+    path: int
+    """Which of the operation's paths."""
+    start: Start | None
+    """None: what the client resolved before is no longer true."""
+    moves: int
+    at_ns: int
 
 
 class CheckOperation(Message, array_like=True, tag=True, gc=False):
@@ -100,5 +126,5 @@ class Unknown(Message, array_like=True, tag=True, gc=False):
 
 
 CLIENT_MESSAGES: tuple[type[Message], ...] = (
-    Request, Answer, Refused, CheckOperation, Checked, AskView, ViewCopy
+    Request, Answer, Refused, Referred, CheckOperation, Checked, AskView, ViewCopy
 )  # fmt: skip

@@ -28,6 +28,8 @@ class Workload:
         self._left = config.count
         self._names = 0
         self._files: list[str] = []
+        self._made: list[str] = []
+        """Directories that may be moved and removed."""
         self._counts: Counter[str] = Counter()
         self._turn_ns = 0
         self._callers = 0
@@ -106,6 +108,8 @@ class Workload:
         )
         if kind in ("create", "mkdir"):
             return self._make(kind)
+        if kind in ("rmdir", "move_directory"):
+            return self._change_directory(kind)
         directory = f"{self._config.root}/d{rng.randrange(self._config.directories)}"
         if kind == "list":
             return List(directory)
@@ -113,20 +117,30 @@ class Workload:
             return Stat(directory)
         place = rng.randrange(len(self._files))
         if kind == "delete":
-            return Delete(self._forget(place))
-        if kind == "rename":
+            return Delete(forget(self._files, place))
+        if kind in ("rename", "move"):
             old = self._files[place]
-            self._files[place] = f"{old.rsplit('-', 1)[0]}-{self._number()}"
+            stem = old.rsplit("-", 1)[0] if kind == "rename" else self._stem()
+            self._files[place] = f"{stem}-{self._number()}"
             return Rename(old, self._files[place])
         if kind == "set_permission":
             return SetPermission(self._files[place], rng.choice((0o600, 0o640, 0o644)))
         return Stat(self._files[place])
 
-    def _forget(self, place: int) -> str:
-        """Takes a name out; the last one takes its place."""
-        path, self._files[place] = self._files[place], self._files[-1]
-        self._files.pop()
-        return path
+    def _change_directory(self, kind: str) -> Operation:
+        if not self._made:
+            return self._make("mkdir")
+        place = self._world.rng.randrange(len(self._made))
+        if kind == "rmdir":
+            return Delete(forget(self._made, place))
+        old = self._made[place]
+        self._made[place] = f"{self._stem()}-{self._number()}"
+        return Rename(old, self._made[place])
+
+    def _stem(self) -> str:
+        """Of a new name in some directory."""
+        number = self._world.rng.randrange(self._config.directories)
+        return f"{self._config.root}/d{number}/{self._client.session}"
 
     def _number(self) -> int:
         self._names += 1
@@ -134,14 +148,23 @@ class Workload:
 
     def _make(self, kind: str) -> Operation:
         rng = self._world.rng
-        path = f"{self._config.root}/d{rng.randrange(self._config.directories)}/{self._client.session}-{self._number()}"
+        path = f"{self._stem()}-{self._number()}"
         if kind == "mkdir":
+            if len(self._made) < self._config.remembered:
+                self._made.append(path)
             return Mkdir(path)
         if len(self._files) < self._config.remembered:
             self._files.append(path)
         else:
             self._files[rng.randrange(len(self._files))] = path
         return Create(path)
+
+
+def forget(names: list[str], place: int) -> str:
+    """Takes a name out; the last one takes its place."""
+    path, names[place] = names[place], names[-1]
+    names.pop()
+    return path
 
 
 def start_workload(world: World, config: ClientConfig) -> Workload:

@@ -68,6 +68,19 @@ export interface Client {
   clients: number;
 }
 
+/** Keeps replicas of blocks. */
+export interface DataNode {
+  name: string;
+  process: Process;
+  pid: number;
+  address: string;
+  blocks: number;
+  octets: number;
+  damaged: number;
+  faults: number[];
+  warning: string;
+}
+
 /** One server of a ZooKeeper ensemble that is ours. */
 export interface EnsembleServer {
   name: string;
@@ -110,7 +123,7 @@ export interface Cluster {
   timing: Record<string, number>;
   groups: Group[];
   servers: Server[];
-  data_nodes: string[];
+  data_nodes: DataNode[];
   clients: Client[];
   coordination: Coordination;
   links: Link[];

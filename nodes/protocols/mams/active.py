@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.config import MILLISECOND
+from nodes.metadata.placement import placement
 from nodes.protocols.mams.answering import Answering
 from nodes.protocols.mams.configuration import ConfigurationKeeper
 from nodes.protocols.mams.fencing import Lease
+from nodes.protocols.mams.hosting import Host
 from nodes.protocols.mams.imaging import Imaging
 from nodes.protocols.mams.messages import ImageTaken, Mismatch, Prepared, Promise, Register, Renewed
+from nodes.protocols.mams.neighbours import Neighbours
 from nodes.protocols.mams.renewing import RenewingSessions
 from nodes.protocols.mams.replica import Replica
 from nodes.protocols.mams.upgrade import Upgrade
@@ -17,7 +20,7 @@ from nodes.protocols.mams.view import STANDBY, LostLock
 from nodes.protocols.mams.writer import JournalWriter
 from nodes.scope import Tenure
 from nodes.trace.events import LeaseConfirmed, LeaseLost, RoleChanged, Serving, StoppedServing
-from nodes.wire.messages import CheckOperation, Request
+from nodes.wire.messages import CheckOperation, Message, Request
 from nodes.world import ConnectionLoss, CoordinationError
 
 FLUSH_LOOK_NS = 10 * MILLISECOND
@@ -38,6 +41,11 @@ class Active:
         self.renewing: RenewingSessions | None = None
         self.imaging: Imaging | None = None
         self.answering = Answering(replica, self.lease, self._lease_lost, self._lease_back)
+        self.neighbours: Neighbours | None = None
+        """None in a cluster of one group."""
+        if len(replica.config.cluster.groups) > 1:
+            self.neighbours = Neighbours(replica.world, replica.config.cluster, replica.group.name)
+            tenure.spawn(self.neighbours.follow(), "the other groups")
         self.serving = False
         self._asked_back: list[str] = []
         self.sits_out = False
@@ -84,6 +92,12 @@ class Active:
     def on_image_taken(self, peer: str, message: ImageTaken) -> None:
         if self.imaging is not None:
             self.imaging.on_image_taken(peer, message)
+
+    def on_cross_group(self, peer: str, message: Message) -> None:
+        """From the active of another group; one that comes too early or while nothing can be committed is sent again."""
+        cross_group = self.answering.cross_group
+        if cross_group is not None and self.serving and self.writer is not None and not self.writer.parked:
+            cross_group.on_message(peer, message)
 
     def stand_down(self, reason: str) -> None:
         """Ends the tenure at once: nothing is answered from here on (CFS §4.2.2, Fig. 5a)."""
@@ -173,7 +187,7 @@ class Active:
         assert upgrade.configuration is not None and upgrade.recovery is not None
         log, holes = replica.log, replica.config.cluster.holes
         writer = self.writer = JournalWriter(
-            replica.world, replica.group.name, self.epoch, log, replica.state, replica.pool,
+            replica.world, replica.group.name, replica.group.number, self.neighbours is not None, self.epoch, log, replica.state, replica.pool,
             upgrade.configuration, holes.silent_shrink,
         )  # fmt: skip
         writer.own_durable_sn = log.last.sn
@@ -244,7 +258,19 @@ class Active:
         self._role("active", f"step 6 of epoch {self.epoch}")
         replica.world.trace.emit(Serving(replica.group.name, self.epoch, mark.sn, mark.crc))
         self.serving = True
+        if self.neighbours is not None:
+            self._join_groups(self.neighbours)
         self.answering.begin(self.epoch)
+
+    def _join_groups(self, neighbours: Neighbours) -> None:
+        """Operations on several groups: those that are open are taken up before new ones come (DCFS2 §4.4)."""
+        replica, cluster = self._replica, self._replica.config.cluster
+        assert self.writer is not None
+        host = Host(replica, self._tenure, self.epoch, self.writer, self.answering, neighbours)
+        policy = placement(cluster.placement, host.groups, cluster.granularity, replica.world.rng)
+        cross_group = replica.cross_group(host)
+        self.answering.joins(cross_group, policy)
+        cross_group.resume()
 
     async def _keep(self) -> None:
         """The active's round: removes who is missing, renews one junior at a time."""

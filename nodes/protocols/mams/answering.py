@@ -7,15 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from nodes.config import MILLISECOND, SECOND
 from nodes.errors import FsError
-from nodes.metadata.operations import WRITES, Read
+from nodes.metadata.effects import Busy
+from nodes.metadata.lookup import TOP, Elsewhere, Gone, Start
+from nodes.metadata.operations import WRITES, Result
+from nodes.metadata.placement import Placement
+from nodes.metadata.planning import ALONE, Look, Split, Way
 from nodes.protocols.mams.fencing import Lease
 from nodes.protocols.mams.replica import Replica
 from nodes.protocols.mams.writer import JournalWriter
+from nodes.slots import CrossGroup, Position
 from nodes.units import OpId
-from nodes.wire.messages import Answer, Checked, CheckOperation, Refused, Request
+from nodes.wire.messages import Answer, Checked, CheckOperation, Referred, Refused, Request
 
 HELD_MAX = 10_000
+AHEAD_NS = 60 * SECOND
+"""A clock that is further ahead than this is not believed."""
+DRAIN_NS = 10 * MILLISECOND
+AGAIN_NS = 5 * MILLISECOND
 
 
 class Answering:
@@ -35,7 +45,17 @@ class Answering:
         self._holds = 1
         self._held: list[tuple[str, Request]] = []
         self._parked: list[tuple[str, Request]] = []
+        self._waiting: list[tuple[str, Request]] = []
+        """Calls that met something undecided."""
+        self._shared: dict[OpId, tuple[str, Request]] = {}
+        """Calls that several groups are carrying out, by who asked last."""
+        self._woken = False
+        self._heard_ns = 0
+        self._last_ns = 0
         self._fenced = False
+        self.cross_group: CrossGroup | None = None
+        self._placement: Placement | None = None
+        """Both None in a cluster of one group."""
 
     # --- holding ---------------------------------------------------------------------------------------------------
 
@@ -45,6 +65,22 @@ class Answering:
 
     def hold(self) -> None:
         self._holds += 1
+
+    def joins(self, cross_group: CrossGroup, placement: Placement) -> None:
+        """The cluster has several groups."""
+        self.cross_group, self._placement = cross_group, placement
+
+    # --- time ------------------------------------------------------------------------------------------------------
+
+    def now_ns(self) -> int:
+        """A hybrid logical clock: the wall's, but later than every record here, every answer and everything heard."""
+        newest = max(self._replica.state.namespace.newest_ns, self._heard_ns, self._last_ns)
+        self._last_ns = max(self._replica.world.clock.wall_ns(), newest + 1)
+        return self._last_ns
+
+    def heard(self, at_ns: int) -> None:
+        if self._heard_ns < at_ns < self._replica.world.clock.wall_ns() + AHEAD_NS:
+            self._heard_ns = at_ns
 
     def release(self) -> None:
         self._holds -= 1
@@ -56,10 +92,11 @@ class Answering:
 
     def refuse_all(self) -> None:
         """The tenure is over: those who wait are sent elsewhere, with the same operation number."""
-        for peer, request in self._held + self._parked:
+        left = [*self._held, *self._parked, *self._waiting, *self._shared.values()]
+        for peer, request in left:
             self._send(peer, Refused(request.number, self.epoch, "no longer active", ""))
-        self._held.clear()
-        self._parked.clear()
+        for waiting in (self._held, self._parked, self._waiting, self._shared):
+            waiting.clear()
 
     # --- requests --------------------------------------------------------------------------------------------------
 
@@ -68,13 +105,18 @@ class Answering:
             if len(self._held) < HELD_MAX:
                 self._held.append((peer, request))
             return
+        if self._placement is not None:
+            self.heard(request.seen_ns)
+            if request.starts and request.moves != self._replica.state.namespace.tree.moves:
+                self._refer(peer, request, 0, None)
+                return
         if type(request.operation) in WRITES:
             if self.writer is not None and self.writer.parked:
                 self._park(peer, request)
             else:
                 self._on_write(peer, request)
         else:
-            self._on_read(peer, request.number, request.operation)  # type: ignore[arg-type]
+            self._on_read(peer, request)
 
     def _park(self, peer: str, request: Request) -> None:
         """A write waits until enough replicas are there again."""
@@ -86,41 +128,116 @@ class Answering:
         for peer, request in parked:
             self.on_request(peer, request)
 
-    def _on_read(self, peer: str, number: int, operation: Read) -> None:
+    def _on_read(self, peer: str, request: Request) -> None:
+        number, operation = request.number, request.operation
         try:
-            answer = self._answer(number, self._replica.state.namespace.read(operation), "")
+            start = request.starts[0] if request.starts else TOP
+            answer = self._answer(number, self._replica.state.namespace.read(operation, start), "")  # type: ignore[arg-type]
         except FsError as error:
             answer = self._answer(number, None, str(error))
+        except (Elsewhere, Gone, Busy) as other:
+            self._on_other(peer, request, other)
+            return
         self._when_safe(peer, answer)
 
     def _on_write(self, peer: str, request: Request) -> None:
-        state, writer = self._replica.state, self.writer
+        writer = self.writer
         assert writer is not None
-        namespace, op_id = state.namespace, OpId(request.session, request.number)
+        namespace, op_id = self._replica.state.namespace, OpId(request.session, request.number)
+        if op_id in self._shared:
+            self._shared[op_id] = (peer, request)
+            return
         try:
             recorded = namespace.sessions.recorded(op_id)
             if recorded is not None:
                 self._when_safe(peer, self._answer(request.number, recorded, ""))
                 return
-            record = namespace.plan(
+            plan = namespace.plan(
                 request.operation,  # type: ignore[arg-type]
                 op_id,
                 request.lowest_open,
-                self._replica.world.clock.wall_ns(),
+                self.now_ns(),
+                ALONE if self._placement is None else Way(tuple(request.starts), self._placement),
             )
         except FsError as error:
             self._when_safe(peer, self._answer(request.number, None, str(error)))
             return
-        undo: list[object] = []
-        namespace.apply(record, undo)
-        sn, place = writer.record(record, undo)
-        answer = Answer(request.number, self.epoch, sn, place, record.result, "")
+        except (Elsewhere, Gone, Busy) as other:
+            self._on_other(peer, request, other)
+            return
+        if isinstance(plan, Split | Look):
+            self._share(peer, request, op_id, plan)
+            return
+        sn, place = writer.apply(plan)
+        answer = Answer(request.number, self.epoch, sn, place, plan.result, "", plan.at_ns)  # type: ignore[union-attr]
         writer.after_commit(lambda: self._tell(peer, answer))
+
+    # --- several groups --------------------------------------------------------------------------------------------
+
+    def _on_other(self, peer: str, request: Request, other: Elsewhere | Gone | Busy) -> None:
+        if isinstance(other, Busy):
+            self._wait(peer, request)
+        elif isinstance(other, Gone) or other.start == self._start_of(request, other.path):
+            self._refer(peer, request, 0, None)
+        else:
+            self._refer(peer, request, other.path, other.start)
+
+    def _start_of(self, request: Request, path: int) -> Start:
+        return request.starts[path] if path < len(request.starts) else TOP
+
+    def _refer(self, peer: str, request: Request, path: int, start: Start | None) -> None:
+        """What it tells, a dentry or the count of moves, must not be lost either."""
+        assert self.writer is not None
+        moves = self._replica.state.namespace.tree.moves
+        referred = Referred(request.number, self.epoch, path, start, moves, self.now_ns())
+        self.writer.after_commit(lambda: self._send(peer, referred))
+
+    def _wait(self, peer: str, request: Request) -> None:
+        if len(self._waiting) < HELD_MAX:
+            self._waiting.append((peer, request))
+
+    def _share(self, peer: str, request: Request, op_id: OpId, plan: Split | Look) -> None:
+        assert self.cross_group is not None
+        if self.cross_group.drains:
+            self._wait(peer, request)
+            self._replica.world.clock.call_later(DRAIN_NS, self.wake)
+            return
+        self._shared[op_id] = (peer, request)
+        moves = self._replica.state.namespace.tree.moves
+        self.cross_group.begin(op_id, request.lowest_open, plan, moves)
+
+    def settle(self, op_id: OpId, result: Result | None, error: str, at: Position | None) -> None:
+        """What the groups decided is committed: the client is told, if it asked this server."""
+        shared = self._shared.pop(op_id, None)
+        if shared is not None:
+            answer = self._answer(op_id.number, result, error)
+            if at is not None:
+                answer.sn, answer.place, answer.at_ns = at
+            self._tell(shared[0], answer)
+
+    def again(self, op_id: OpId) -> None:
+        shared = self._shared.pop(op_id, None)
+        if shared is not None:
+            self._wait(*shared)
+            self._replica.world.clock.call_later(AGAIN_NS, self.wake)
+
+    def wake(self) -> None:
+        """Looks again, once per turn, at the calls that waited for a decision."""
+        if self._waiting and not self._woken:
+            self._woken = True
+            self._replica.world.when_idle(self._look_again)
+
+    def _look_again(self) -> None:
+        self._woken = False
+        waiting, self._waiting = self._waiting, []
+        for peer, request in waiting:
+            self.on_request(peer, request)
 
     def _answer(self, number: int, result: object, error: str) -> Answer:
         writer = self.writer
         assert writer is not None
-        return Answer(number, self.epoch, writer.open_sn, writer.open_place, result, error)  # type: ignore[arg-type]
+        at_ns = writer.parked_at_ns if writer.parked else self.now_ns()
+        return Answer(number, self.epoch, writer.open_sn, writer.open_place, result, error, at_ns)  # type: ignore[arg-type]
 
     def _when_safe(self, peer: str, answer: Answer) -> None:
         assert self.writer is not None

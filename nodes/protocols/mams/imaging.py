@@ -184,3 +184,31 @@ async def take_image(replica: Replica, active: str, order: TakeImage, scope: Sco
 async def _catch_up(replica: Replica) -> None:
     while not replica.state.catch_up(GROUPS_AT_ONCE):
         await replica.world.clock.sleep(0)
+
+
+class Photographer:
+    """On every server: carries out the active's order for an image while there is nothing else to do."""
+
+    def __init__(self, replica: Replica):
+        self._replica = replica
+        self._scope: Scope | None = None
+
+    def on_order(self, peer: str, order: TakeImage, session: Scope | None) -> None:
+        """Says that it takes none when it has another in hand or may not (no `session`); an order in hand is not heard again."""
+        name = f"image {order.order} of epoch {order.epoch}"
+        busy = self._scope is not None and self._scope.busy
+        if busy and self._scope is not None and self._scope.name == name:
+            return
+        if busy or session is None:
+            self._replica.world.network.send(peer, ImageTaken(order.epoch, order.order, 0, []))
+            return
+        self.stop()
+        self._scope = session.child(name)
+        self._scope.spawn(take_image(self._replica, peer, order, self._scope), "image")
+
+    def stop(self) -> None:
+        """The namespace may change again."""
+        if self._scope is not None:
+            self._scope.close()
+            self._scope = None
+            self._replica.state.thaw()

@@ -10,21 +10,31 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from nodes.blocks.keeper import BlockKeeper
 from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.protocols.mams import messages as m
 from nodes.protocols.mams.active import Active
 from nodes.protocols.mams.election import Election
-from nodes.protocols.mams.imaging import take_image
-from nodes.protocols.mams.log import NOTHING, decode_group, named_fields
+from nodes.protocols.mams.imaging import Photographer
+from nodes.protocols.mams.log import NOTHING
+from nodes.protocols.mams.questions import answer_questions
 from nodes.protocols.mams.reading import read_from_pool
 from nodes.protocols.mams.replica import Replica, open_replica
 from nodes.protocols.mams.view import ACTIVE, JUNIOR, Place, Watch
 from nodes.scope import Scope, Tenure
-from nodes.slots import MakeImageStore
+from nodes.slots import CrossGroup, GroupHost, MakeImageStore
 from nodes.storage.journal_file import JournalCorrupt
 from nodes.trace import events
 from nodes.trace.events import RoleChanged, Warned
-from nodes.wire.messages import AskView, CheckOperation, Message, Refused, Request, ViewCopy
+from nodes.wire.messages import (
+    AskView,
+    CheckOperation,
+    CrossGroupMessage,
+    Message,
+    Refused,
+    Request,
+    ViewCopy,
+)
 from nodes.world import CoordinationError, World
 
 RETRY_NS = 100 * MILLISECOND
@@ -35,10 +45,16 @@ FIRST_NS = 2_000 * MILLISECOND
 class Mams:
     """One metadata server of a replica group."""
 
-    def __init__(self, world: World, config: ServerConfig, make_images: MakeImageStore):
+    def __init__(
+        self,
+        world: World,
+        config: ServerConfig,
+        make_images: MakeImageStore,
+        cross_group: Callable[[GroupHost], CrossGroup],
+    ):
         self._world = world
         self._group = group_of(config.cluster, config.group)
-        self._replica: Replica = open_replica(world, config, self._group, make_images)
+        self._replica: Replica = open_replica(world, config, self._group, make_images, cross_group)
         self._look = asyncio.Event()
         self._watches = [Watch(self._look.set) for _ in range(3)]
         timing = config.cluster.timing
@@ -50,8 +66,12 @@ class Mams:
         self._role = ""
         self._known_epoch = 0
         self._known_active = ""
+        self._addresses: dict[str, str] = {}
         self._reading: Scope | None = None
-        self._imaging: Scope | None = None
+        self._imaging = Photographer(self._replica)
+        self._blocks = BlockKeeper(
+            world, self._group, config.cluster.data, self._replica.state, self._commands_data_nodes
+        )
         self._handlers = self._table()
         self._replica.pool.on_promised = self._on_promised
 
@@ -60,18 +80,10 @@ class Mams:
         world.network.receive(self.on_message)
         world.scope.spawn(self._replica.pool.run(), "pool node")
         world.scope.spawn(self._replica.images.run(), "images")
+        world.scope.spawn(self._blocks.run(), "block map")
         world.coordination.on_state(self.on_state)
         self.on_state(world.coordination.state)
-        answer = getattr(world, "answer", None)
-        if answer is not None:
-            answer("group", self._tell_group)
-
-    def _tell_group(self, question: dict[str, Any]) -> dict[str, Any]:
-        """A journal group as it lies on this server's disk, for whoever looks into its journal."""
-        sn = int(question["sn"])
-        for octets in self._replica.log.octets(sn, sn):
-            return {"group": named_fields(decode_group(octets))}
-        return {"group": None}
+        answer_questions(self._replica)
 
     # --- messages -------------------------------------------------------------------------------------------------
 
@@ -94,10 +106,18 @@ class Mams:
             m.Register: self._to_active(Active.on_register),
             m.Renewed: self._to_active(Active.on_renewed),
             Request: self._on_request,
-            CheckOperation: self._to_active(Active.on_check),
+            CheckOperation: self._on_check,
             AskView: self._on_ask_view,
             **self._replica.images.handlers,
+            **self._blocks.table(),
         }
+
+    def _commands_data_nodes(self) -> tuple[int, bool]:
+        """Only the active does, for as long as it may answer."""
+        active = self._active
+        if active is None or not active.serving or not active.lease.holds:
+            return 0, False
+        return active.epoch, active.quiet
 
     def _to_active(self, step: Callable[[Active, str, Any], None]) -> Callable[[str, Any], None]:
         def deliver(peer: str, message: Any) -> None:
@@ -109,6 +129,10 @@ class Mams:
     def on_message(self, peer: str, message: Message) -> None:
         """Every message goes straight to its step; one that no table knows is an event, never a crash."""
         handler = self._handlers.get(type(message))
+        if handler is None and isinstance(message, CrossGroupMessage):
+            if self._active is not None:
+                self._active.on_cross_group(peer, message)
+            return
         if handler is None:
             self._world.trace.emit(
                 Warned(f"{peer} sent a {type(message).__name__}, which a metadata server does not take")
@@ -120,30 +144,26 @@ class Mams:
         if self._active is not None:
             self._active.on_request(peer, message)
         else:
-            active = self._known_active if self._known_active != self._world.name else ""
-            self._world.network.send(peer, Refused(message.number, self._known_epoch, "not active", active))
+            self._refuse(peer, message.number)
+
+    def _on_check(self, peer: str, message: CheckOperation) -> None:
+        if self._active is not None:
+            self._active.on_check(peer, message)
+        else:
+            self._refuse(peer, message.number)
+
+    def _refuse(self, peer: str, number: int) -> None:
+        active = self._known_active if self._known_active != self._world.name else ""
+        self._world.network.send(peer, Refused(number, self._known_epoch, "not active", active))
 
     def _on_ask_view(self, peer: str, message: AskView) -> None:
-        self._world.network.send(peer, ViewCopy(self._known_epoch, self._known_active, {}))
+        self._world.network.send(peer, ViewCopy(self._known_epoch, self._known_active, dict(self._addresses)))
 
     def _on_take_image(self, peer: str, message: m.TakeImage) -> None:
-        """A standby with nothing else to do takes an image; another says that it takes none. An order in hand is not heard again."""
-        imaging, stale = self._imaging, message.epoch != self._replica.pool.promised
-        if imaging is not None and imaging.busy and imaging.name == image_scope(message):
-            return
-        busy = any(scope is not None and scope.busy for scope in (self._reading, imaging))
-        if stale or busy or self._active is not None or self._session is None:
-            self._world.network.send(peer, m.ImageTaken(message.epoch, message.order, 0, []))
-            return
-        self._stop_imaging()
-        self._imaging = self._session.child(image_scope(message))
-        self._imaging.spawn(take_image(self._replica, peer, message, self._imaging), "image")
-
-    def _stop_imaging(self) -> None:
-        if self._imaging is not None:
-            self._imaging.close()
-            self._imaging = None
-            self._replica.state.thaw()
+        stale = message.epoch != self._replica.pool.promised
+        reads = self._reading is not None and self._reading.busy
+        free = not (stale or reads or self._active is not None)
+        self._imaging.on_order(peer, message, self._session if free else None)
 
     def _on_prune(self, peer: str, message: m.Prune) -> None:
         if message.epoch == self._replica.pool.promised and self._reading is None:
@@ -154,7 +174,7 @@ class Mams:
             return
         if self._reading is not None:
             self._reading.close()
-        self._stop_imaging()
+        self._imaging.stop()
         self._reading = self._session.child("renewing")
         self._reading.spawn(read_from_pool(self._replica, peer, message), "renewing")
 
@@ -189,7 +209,7 @@ class Mams:
         assert self._session is not None
         if self._active is not None:
             self._active.stand_down("the coordination session is lost")
-        self._stop_imaging()
+        self._imaging.stop()
         self._session.close()
         self._session = None
         self._believe("none", "the coordination session is lost")
@@ -260,7 +280,8 @@ class Mams:
         view = self._replica.view
         for server in await view.known_servers():
             if server != self._world.name:
-                self._world.network.know(server, await view.address(server))
+                self._addresses[server] = await view.address(server)
+                self._world.network.know(server, self._addresses[server])
 
     def _follow(self, place: Place) -> None:
         """The view says what we are: a standby receives, a junior offers itself to the active."""
@@ -314,7 +335,7 @@ class Mams:
         if self._reading is not None:
             self._reading.close()
             self._reading = None
-        self._stop_imaging()
+        self._imaging.stop()
         ended = asyncio.Event()
 
         def over() -> None:
@@ -360,10 +381,15 @@ def image_scope(order: m.TakeImage) -> str:
     return f"image {order.order} of epoch {order.epoch}"
 
 
-def start(world: World, config: ServerConfig, make_images: MakeImageStore) -> None:
+def start(
+    world: World,
+    config: ServerConfig,
+    make_images: MakeImageStore,
+    cross_group: Callable[[GroupHost], CrossGroup],
+) -> None:
     """Starts a metadata server in this world. Raises JournalCorrupt, UnknownFormat, OSError of what lies on the disk."""
     try:
-        server = Mams(world, config, make_images)
+        server = Mams(world, config, make_images, cross_group)
     except JournalCorrupt as corrupt:
         world.trace.emit(events.JournalCorrupt(corrupt.file, corrupt.offset, corrupt.sn, corrupt.reason))
         raise

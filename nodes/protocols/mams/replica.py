@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from nodes.config import GroupConfig, ServerConfig
@@ -10,9 +11,10 @@ from nodes.protocols.mams.log import NOTHING, ReplicaLog, base_under
 from nodes.protocols.mams.pool_node import EPOCH_FILE, PoolNode
 from nodes.protocols.mams.state import ReplicatedState
 from nodes.protocols.mams.view import GlobalView
-from nodes.slots import ImageStore, MakeImageStore, StoredFile
+from nodes.slots import CrossGroup, GroupHost, ImageStore, MakeImageStore, StoredFile
 from nodes.storage.journal_file import Journal, JournalCorrupt
-from nodes.trace.events import Applied, JournalOpened, JournalPruned, StepTaken
+from nodes.trace.events import Applied, JournalOpened, StepTaken
+from nodes.trace.pool_events import JournalPruned
 from nodes.wire.calls import Calls
 from nodes.wire.messages import Mark
 from nodes.world import World
@@ -31,6 +33,7 @@ class Replica:
     state: ReplicatedState
     pool: PoolNode
     calls: Calls
+    cross_group: Callable[[GroupHost], CrossGroup]
 
     @property
     def name(self) -> str:
@@ -57,7 +60,11 @@ class Replica:
 
 
 def open_replica(
-    world: World, config: ServerConfig, group: GroupConfig, make_images: MakeImageStore
+    world: World,
+    config: ServerConfig,
+    group: GroupConfig,
+    make_images: MakeImageStore,
+    cross_group: Callable[[GroupHost], CrossGroup],
 ) -> Replica:
     """Reads image, journal and promised epoch. Raises JournalCorrupt, UnknownFormat, OSError."""
     holes = config.cluster.holes
@@ -91,7 +98,7 @@ def open_replica(
     calls = Calls(world)
     view = GlobalView(world.coordination, group.name, world.name, holes.stale_view_write)
     pool = PoolNode(world, log, state, promised, holes, lambda: rebuild(replica))
-    replica = Replica(world, config, group, view, images, log, state, pool, calls)
+    replica = Replica(world, config, group, view, images, log, state, pool, calls, cross_group)
     return replica
 
 

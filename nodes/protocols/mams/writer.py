@@ -10,9 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import MILLISECOND
+from nodes.metadata.records import call_of
 from nodes.protocols.mams.log import ReplicaLog, encode_group
 from nodes.protocols.mams.messages import Commit, Mismatch, Prepare, Prepared
 from nodes.protocols.mams.pool_node import PoolNode, up_to
+from nodes.protocols.mams.shared import shared_step
 from nodes.protocols.mams.state import ReplicatedState
 from nodes.protocols.mams.view import Configuration
 from nodes.trace.events import Committed
@@ -45,6 +47,8 @@ class JournalWriter:
         self,
         world: World,
         group: str,
+        number: int,
+        tells_stamps: bool,
         epoch: int,
         log: ReplicaLog,
         state: ReplicatedState,
@@ -54,6 +58,9 @@ class JournalWriter:
     ):
         self._world = world
         self._group = group
+        self._number = number
+        self._tells_stamps = tells_stamps
+        """In a cluster of several groups: what was committed when, and for whom else."""
         self.epoch = epoch
         self._log = log
         self._state = state
@@ -75,6 +82,8 @@ class JournalWriter:
         self._over = False
         self.parked = False
         """Too few are there to commit anything: what is ahead of commit has been taken back, reads go on (safety rule 19)."""
+        self.parked_at_ns = 0
+        """While parked: later than every record that is in the namespace, earlier than every one that was taken back."""
         self.on_unparked: Callable[[], None] = lambda: None
         self._told_commit_sn = 0
         self._last_place = 0
@@ -112,6 +121,12 @@ class JournalWriter:
         if self._in_flight is None:
             self.flush_when_idle()
         return self._log.last.sn + 1, len(self._records)
+
+    def apply(self, record: Any) -> tuple[int, int]:
+        """Applies a record to the namespace and takes it; returns its sn and its place in the group."""
+        undo: list[Any] = []
+        self._state.namespace.apply(record, undo)
+        return self.record(record, undo)
 
     def after_commit(self, answer: Answering) -> None:
         """Runs `answer` once nothing that the namespace shows now can be lost any more."""
@@ -232,6 +247,8 @@ class JournalWriter:
     def _park(self) -> None:
         """Brings the namespace back to what is committed; the groups stay in the journal and in flight."""
         self.parked = True
+        waiting = [record for group in self._state.ahead() for record in group.records] + self._records
+        self.parked_at_ns = min((record.at_ns for record in waiting), default=self._world.clock.wall_ns()) - 1
         self._state.step_back(self._undo)
 
     def _unpark(self) -> None:
@@ -282,13 +299,27 @@ class JournalWriter:
         """A group of this tenure, or one that the elected adopted and has now recommitted."""
         mark = self._log.mark_at(group.sn)
         assert mark is not None
-        operations = [(record.op_id.client, record.op_id.number) for record in group.records]
+        records = group.records
+        operations = [call_of(record) for record in records]
         configuration = self.configurations[-1].number
+        stamps = [record.at_ns for record in records] if self._tells_stamps else []
         self._world.trace.emit(
             Committed(
-                self._group, group.sn, self.epoch, mark.crc, self.holders(group.sn), configuration, operations
+                self._group,
+                group.sn,
+                self.epoch,
+                mark.crc,
+                self.holders(group.sn),
+                configuration,
+                operations,
+                stamps,
             )
         )
+        if self._tells_stamps:
+            for record in records:
+                shared = shared_step(self._group, self._number, record)
+                if shared is not None:
+                    self._world.trace.emit(shared)
 
     def recount(self) -> None:
         """After the configuration changed."""

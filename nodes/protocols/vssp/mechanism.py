@@ -20,7 +20,7 @@ from nodes.protocols.vssp.sending import Sending
 from nodes.protocols.vssp.serving import Serving
 from nodes.protocols.vssp.shelf import Shelf
 from nodes.slots import StoredFile, StoredImage
-from nodes.trace.events import ImageRefused
+from nodes.trace.pool_events import ImageRefused
 from nodes.wire.calls import Calls
 from nodes.wire.messages import Mark, Message
 from nodes.world import World
@@ -53,7 +53,7 @@ class Pool:
             m.OpenImage: self._receiving.on_message,
             m.ImagePacket: self._receiving.on_message,
             m.CloseImage: self._receiving.on_message,
-            m.PacketAcked: self._on_acked,
+            m.ImagePacketAcked: self._on_acked,
             m.PacketNotTaken: self._sending.on_not_taken,
             m.ImageShelved: self._sending.on_shelved,
             m.AskImages: self._serving.on_ask_images,
@@ -85,7 +85,7 @@ class Pool:
         if not self._tidying.busy:
             self._tidying.spawn(self._shelf.tidy(self.pinned, self._busy()), "tidy")
 
-    def _on_acked(self, peer: str, message: m.PacketAcked) -> None:
+    def _on_acked(self, peer: str, message: m.ImagePacketAcked) -> None:
         if self._sending.writes(message.image):
             self._sending.on_acked(peer, message)
         else:

@@ -25,7 +25,7 @@ from nodes.protocols.vssp.manifest import (
 )
 from nodes.protocols.vssp.packets import PACKET_OCTETS, bad_chunk
 from nodes.protocols.vssp.shelf import Shelf
-from nodes.trace.events import ImageShelved, PacketRefused
+from nodes.trace.pool_events import ImageShelved, PacketRefused
 from nodes.wake import Wake
 from nodes.wire.messages import Message
 from nodes.world import AppendFile, World
@@ -109,7 +109,7 @@ class Receiving:
                     self._open(peer, message)
                 elif type(message) is m.ImagePacket:
                     self._take(peer, message)
-                elif type(message) is m.PacketAcked:
+                elif type(message) is m.ImagePacketAcked:
                     self._relay(message)
                 elif type(message) is m.CloseImage:
                     closes.append((peer, message))
@@ -236,9 +236,9 @@ class Receiving:
             to = chain[place - 1]
         else:
             return
-        self._replies.append((to, m.PacketAcked(opened.image, opened.round, partition, offset, [name])))
+        self._replies.append((to, m.ImagePacketAcked(opened.image, opened.round, partition, offset, [name])))
 
-    def _relay(self, message: m.PacketAcked) -> None:
+    def _relay(self, message: m.ImagePacketAcked) -> None:
         """A word from the tail goes on to the writer; what this node has too is added when it has told nobody yet."""
         incoming = self.incoming.get(message.image)
         if incoming is None or message.round != incoming.opened.round:
@@ -248,7 +248,7 @@ class Receiving:
         holders = message.holders[:CHAIN_MOST]
         if arriving is not None and arriving.have >= message.offset:
             holders = [*holders, self._world.name]
-        relayed = m.PacketAcked(opened.image, opened.round, message.partition, message.offset, holders)
+        relayed = m.ImagePacketAcked(opened.image, opened.round, message.partition, message.offset, holders)
         self._replies.append((opened.chain[place - 1], relayed))
 
     # --- durability ------------------------------------------------------------------------------------------------

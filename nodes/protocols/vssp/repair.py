@@ -23,7 +23,7 @@ from nodes.protocols.vssp.manifest import (
 from nodes.protocols.vssp.packets import PACKET_OCTETS
 from nodes.protocols.vssp.serving import PIECE_MOST
 from nodes.protocols.vssp.shelf import Shelf
-from nodes.trace.events import ImageRefused, ImageShelved, Repairing
+from nodes.trace.pool_events import ImageRefused, ImageShelved, Repairing
 from nodes.wake import Wake
 from nodes.wire.calls import Calls
 from nodes.world import World

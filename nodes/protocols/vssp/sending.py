@@ -23,7 +23,7 @@ from nodes.protocols.vssp.manifest import (
 from nodes.protocols.vssp.outgoing import Outgoing
 from nodes.protocols.vssp.packets import sums
 from nodes.protocols.vssp.shelf import Shelf
-from nodes.trace.events import ImageShelved, ImageWritten
+from nodes.trace.pool_events import ImageShelved, ImageWritten
 from nodes.wire.messages import Mark
 from nodes.world import AppendFile, World
 
@@ -53,7 +53,7 @@ class Sending:
     def writes(self, image: str) -> bool:
         return self.outgoing is not None and self.outgoing.image == image
 
-    def on_acked(self, peer: str, message: m.PacketAcked) -> None:
+    def on_acked(self, peer: str, message: m.ImagePacketAcked) -> None:
         outgoing = self.outgoing
         if outgoing is not None and self.writes(message.image) and message.round == outgoing.round:
             outgoing.on_acked(message.partition, message.offset, message.holders)

@@ -17,7 +17,8 @@ from backend.fabrics.children import Children
 from backend.fabrics.coordination import EmbeddedEnsemble, RealEnsemble, host_and_port
 from backend.fabrics.fabric import wait_until
 from backend.fabrics.home import Home
-from nodes.trace.events import Event, LockHeld, Placed, SessionEnded
+from nodes.trace.base import Event
+from nodes.trace.events import LockHeld, Placed, SessionEnded
 
 G = "/cloverlab/groups/g1"
 
@@ -58,7 +59,7 @@ class Played:
 
 @contextlib.asynccontextmanager
 async def played(data: Path) -> AsyncIterator[Played]:
-    home = Home.open(data, None, None, None)
+    home = Home.open(data)
     play = Played(home, Children(home.path))
     await play.ensemble.start({})
     observing = asyncio.create_task(play.ensemble.observe())
@@ -123,7 +124,7 @@ def test_any_zookeeper_can_be_watched_and_is_claimed_by_one_cluster(tmp_path: Pa
 
     async def body() -> None:
         async with played(tmp_path / "one") as play:
-            home = Home.open(tmp_path / "two", None, None, play.ensemble.hosts[0])
+            home = Home.open(tmp_path / "two", zookeeper=play.ensemble.hosts[0])
             told: list[Event] = []
 
             async def session_of(server: str, question: dict[str, Any]) -> dict[str, Any]:
@@ -149,7 +150,7 @@ def test_any_zookeeper_can_be_watched_and_is_claimed_by_one_cluster(tmp_path: Pa
             assert await wait_until(lambda: SessionEnded("mds1", session, "expired") in told, 15), told
             observing.cancel()
             await foreign.close()
-            other = Home.open(tmp_path / "three", None, None, play.ensemble.hosts[0])
+            other = Home.open(tmp_path / "three", zookeeper=play.ensemble.hosts[0])
             stranger = RealEnsemble(other, hosts, lambda server, event, at_ns: None, session_of)
             with pytest.raises(CannotStart, match=f"already holds the cluster {home.name}"):
                 await stranger.start({})

@@ -18,16 +18,8 @@ from nodes.protocols.vssp.messages import FilePiece, ImagePacket
 from nodes.sim.cluster import SimCluster
 from nodes.sim.explore import Explorer, random_plan
 from nodes.storage import journal_file
-from nodes.trace.events import (
-    ImageRefused,
-    ImageShelved,
-    ImageWritten,
-    JournalOpened,
-    JournalPruned,
-    Renewing,
-    Repairing,
-    Stopped,
-)
+from nodes.trace.events import JournalOpened, Renewing, Stopped
+from nodes.trace.pool_events import ImageRefused, ImageShelved, ImageWritten, JournalPruned, Repairing
 from tests.simulation.mams.lab import Lab
 
 MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1, "list": 1}

@@ -175,3 +175,24 @@ def test_the_same_seed_gives_the_same_bytes_in_any_process() -> None:
     }  # fmt: skip
     [log] = logs
     assert all(int(line.split()[1]) > 500 for line in log.splitlines())
+
+
+def test_clients_find_an_active_that_was_added_after_they_began() -> None:
+    lab = Lab(1)
+    lab.ada.call(Mkdir("/a"))
+    lab.faults.add_server("g1")
+    for number in range(20):
+        lab.cluster.run_until(
+            lambda: lab.cluster.settled() and lab.cluster.view()["mds5"] in "AS", 60 * SECOND
+        )
+        if lab.active == "mds5":
+            break
+        old = lab.active
+        lab.faults.crash(old)
+        lab.await_next_active()
+        lab.ada.call(Mkdir(f"/a/{number}"))
+        lab.faults.restart(old)
+    assert lab.active == "mds5"
+    lab.ada.call(Mkdir("/b"))
+    lab.finish()
+    assert lab.broken() == {}

@@ -17,8 +17,9 @@ from nodes.sim.cluster import Server, SimCluster
 from nodes.sim.disk import Store
 from nodes.sim.world import SimWorld
 from nodes.slots import StoredFile
-from nodes.trace.events import AnyEvent, Event
-from nodes.units import OpId
+from nodes.trace.base import Event
+from nodes.trace.events import AnyEvent
+from nodes.units import ROOT, OpId
 from nodes.wire.messages import Mark, Message
 
 LIMIT_NS = 300 * SECOND
@@ -27,7 +28,7 @@ LIMIT_NS = 300 * SECOND
 def namespace_of(files: int) -> Namespace:
     namespace = Namespace()
     namespace.sessions.open("ada", None)
-    root = namespace.tree.root.number
+    root = ROOT
     for number in range(1, files + 1):
         parent = root if number % 10 == 1 else root + number // 10 * 10 + 1
         parent = parent if parent in namespace.tree.inodes else root

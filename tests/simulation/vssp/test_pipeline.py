@@ -11,7 +11,7 @@ from nodes.protocols.vssp import messages as m
 from nodes.protocols.vssp.manifest import image_name
 from nodes.protocols.vssp.packets import PACKET_OCTETS, sums
 from nodes.slots import StoredFile
-from nodes.trace.events import (
+from nodes.trace.pool_events import (
     ImageRefused,
     ImageShelved,
     ImageWritten,

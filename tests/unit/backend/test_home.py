@@ -10,23 +10,24 @@ import pytest
 from backend.errors import CannotStart
 from backend.fabrics.children import began
 from backend.fabrics.home import Home, free_port
+from backend.shape import Shape
 
 
 def test_a_second_opening_says_who_holds_it(tmp_path: Path) -> None:
-    home = Home.open(tmp_path, None, None, None)
+    home = Home.open(tmp_path)
     with pytest.raises(CannotStart, match=f"in use by another .* \\(pid {os.getpid()}\\)"):
-        Home.open(tmp_path, None, None, None)
+        Home.open(tmp_path)
     home.close()
-    again = Home.open(tmp_path, None, None, None)
+    again = Home.open(tmp_path)
     assert again.name == home.name and again.token == home.token
     again.close()
 
 
 def test_ports_are_recorded_and_reused_but_not_when_taken(tmp_path: Path) -> None:
-    home = Home.open(tmp_path, 3, None, None)
+    home = Home.open(tmp_path, Shape(standbys=3))
     port = home.port_of("mds1")
     home.close()
-    again = Home.open(tmp_path, None, None, None)
+    again = Home.open(tmp_path)
     assert again.port_of("mds1") == port
     import socket
 
@@ -37,34 +38,34 @@ def test_ports_are_recorded_and_reused_but_not_when_taken(tmp_path: Path) -> Non
 
 
 def test_the_token_is_the_owners_alone(tmp_path: Path) -> None:
-    home = Home.open(tmp_path, None, None, None)
+    home = Home.open(tmp_path)
     assert stat.S_IMODE((tmp_path / "token").stat().st_mode) == 0o600 and len(home.token) == 64
     home.close()
 
 
 def test_another_shape_or_format_is_refused_and_left_alone(tmp_path: Path) -> None:
-    Home.open(tmp_path, 2, None, None).close()
-    with pytest.raises(CannotStart, match="has a cluster of 2 standbys"):
-        Home.open(tmp_path, 3, None, None)
+    Home.open(tmp_path, Shape(standbys=2)).close()
+    with pytest.raises(CannotStart, match="has a cluster with standbys 2"):
+        Home.open(tmp_path, Shape(standbys=3))
     file = tmp_path / "cluster.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "format": 9}))
     before = file.read_bytes()
     with pytest.raises(CannotStart, match="format 9, this version reads 1"):
-        Home.open(tmp_path, None, None, None)
+        Home.open(tmp_path)
     file.write_text("{")
     with pytest.raises(CannotStart, match="damaged"):
-        Home.open(tmp_path, None, None, None)
+        Home.open(tmp_path)
     assert before.startswith(b"{")
 
 
 def test_an_unusable_directory_gets_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CannotStart, match="cannot use the data directory"):
-        Home.open(tmp_path / "file" / "data", None, None, None)
+        Home.open(tmp_path / "file" / "data")
 
 
 def test_a_long_path_still_has_short_sockets(tmp_path: Path) -> None:
-    home = Home.open(tmp_path / ("x" * 120), None, None, None)
+    home = Home.open(tmp_path / ("x" * 120))
     assert len(os.fsencode(home.socket_of("coordination"))) < 104
     home.close()
 

@@ -15,7 +15,7 @@ from nodes.metadata.inode import Inode
 from nodes.metadata.lookup import find
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.partitions import needed_for, partition_of
-from nodes.units import GROUP_SHIFT, OpId
+from nodes.units import GROUP_SHIFT, ROOT, OpId
 
 
 def grown(rng: Random, count: int) -> Namespace:
@@ -103,7 +103,7 @@ def test_a_directory_lies_with_its_files_and_a_lookup_reads_only_what_it_needs(s
             ) is not None:
                 assert partition not in loader.loaded
                 loader.feed(partition, whole[partition])
-            number = loader.namespace.tree.root.number
+            number = ROOT
             for step in below[1:].split("/"):
                 number = loader.namespace.tree.inodes[number].entries[step]  # type: ignore[index]
             assert number == child and child in loader.namespace.tree.inodes
@@ -113,9 +113,7 @@ def test_a_directory_lies_with_its_files_and_a_lookup_reads_only_what_it_needs(s
 def test_a_lookup_of_nothing_stops_where_the_name_lacks() -> None:
     namespace = grown(Random(1), 50)
     loader = Loader()
-    assert needed_for(loader.namespace.tree, "/absent/below", 4, set()) == partition_of(
-        namespace.tree.root.number, 4
-    )
+    assert needed_for(loader.namespace.tree, "/absent/below", 4, set()) == partition_of(ROOT, 4)
     for partition, octets in enumerate(streams(namespace, 4)):
         loader.feed(partition, octets)
     assert needed_for(loader.namespace.tree, "/absent/below", 4, loader.loaded) is None
@@ -125,7 +123,7 @@ def test_a_child_or_a_parent_in_another_group_is_normal() -> None:
     namespace = grown(Random(2), 60)
     tree = namespace.tree
     elsewhere = (7 << GROUP_SHIFT) | 9
-    tree.root.entries["away"] = elsewhere  # type: ignore[index]
+    tree.inodes[ROOT].entries["away"] = elsewhere  # type: ignore[index]
     for number in (tree.next_number, (7 << GROUP_SHIFT) | 11):
         tree.inodes[number] = Inode(number, 0o644, 1, 1, "clover", "clover", 3, 0, None)
     tree.digest = tree.recompute_digest()
@@ -140,7 +138,9 @@ def test_a_file_with_two_names_lies_in_the_image_once() -> None:
     namespace = grown(Random(3), 60)
     tree = namespace.tree
     file = next(inode for inode in tree.inodes.values() if inode.entries is None)
-    directory = next(inode for inode in tree.inodes.values() if inode.entries and inode is not tree.root)
+    directory = next(
+        inode for inode in tree.inodes.values() if inode.entries and inode is not tree.inodes[ROOT]
+    )
     directory.entries["link"] = file.number  # type: ignore[index]
     tree.digest = tree.recompute_digest()
     loader = Loader()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from backend.scenarios.letters import Match, Row, Rows, match
-from nodes.trace.events import Event, FaultEnded, FaultInjected, LockHeld, Placed, Serving, Stamped
+from nodes.trace.base import Event
+from nodes.trace.events import FaultEnded, FaultInjected, LockHeld, Placed, Serving, Stamped
 
 SERVERS = ["mds1", "mds2", "mds3", "mds4"]
 STATES = {"A": "active", "S": "standby", "J": "junior", "-": ""}
@@ -11,7 +12,7 @@ STATES = {"A": "active", "S": "standby", "J": "junior", "-": ""}
 
 class Story:
     def __init__(self) -> None:
-        self.rows = Rows(SERVERS)
+        self.rows = Rows("g1", SERVERS)
         self.number = 0
 
     def tell(self, at_ns: int, *events: Event) -> None:

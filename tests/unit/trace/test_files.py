@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from nodes.trace import writer as writing
-from nodes.trace.events import Cut, Started
+from nodes.trace.base import Event
+from nodes.trace.events import AnyEvent, Cut, Started
 from nodes.trace.files import TraceDamaged
 from nodes.trace.reader import TraceReader
 from nodes.trace.writer import TraceWriter
@@ -85,3 +87,9 @@ def test_old_files_can_be_trimmed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         trace.flush()
     assert trace.trim(30) > 0
     assert numbers(tmp_path)[0] <= 30 and numbers(tmp_path)[-1] == 40
+
+
+def test_every_event_can_be_read_back() -> None:
+    known = set(get_args(AnyEvent))
+    every = {kind for kind in Event.__subclasses__() if kind.__module__.startswith("nodes.trace.")}
+    assert every == known

@@ -1,0 +1,90 @@
+"""What a cluster is made of, as far as somebody asked for it: for the command line and the data directory."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from backend.errors import CannotStart, Malformed
+from nodes.config import ClusterConfig, DataConfig, GroupConfig, many_groups
+from nodes.metadata.placement import Granularity
+
+SERVERS_MAX = 16
+GRANULARITY = re.compile(r"^(\d{1,6})-(\d{1,6})-(\d{1,9})$")
+STANDBYS = 3
+DATA_NODES = 3
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """None: as the data directory has it, else the default."""
+
+    groups: int | None = None
+    standbys: int | None = None
+    """In each group, beside the active."""
+    protocol: str | None = None
+    placement: str | None = None
+    granularity: str | None = None
+    """`DirDep-DirWid-FileWid` of the placement ddg."""
+    cross_group: str | None = None
+    data_nodes: int | None = None
+    members: tuple[tuple[str, ...], ...] = ()
+    """The servers of each group, where others have named them."""
+
+
+def new_config(shape: Shape, name: str) -> ClusterConfig:
+    """Raises Malformed in one line when the wishes do not go together."""
+    groups, standbys = shape.groups or 1, STANDBYS if shape.standbys is None else shape.standbys
+    if groups * (standbys + 1) > SERVERS_MAX:
+        raise Malformed(
+            f"{groups} groups of {standbys + 1} servers are {groups * (standbys + 1)}; {SERVERS_MAX} is the most"
+        )
+    wishes: dict[str, Any] = {
+        "protocol": shape.protocol, "placement": shape.placement, "cross_group": shape.cross_group
+    }  # fmt: skip
+    wishes = {key: value for key, value in wishes.items() if value is not None}
+    if shape.granularity is not None:
+        wishes["granularity"] = granularity(shape.granularity)
+    nodes = DATA_NODES if shape.data_nodes is None else shape.data_nodes
+    wishes["data"] = DataConfig(nodes=[f"dn{number}" for number in range(1, nodes + 1)])
+    try:
+        cluster = many_groups(groups, standbys, cluster=name)
+        cluster = msgspec.convert(
+            {**msgspec.to_builtins(cluster), **msgspec.to_builtins(wishes)}, ClusterConfig
+        )
+    except msgspec.ValidationError as error:
+        raise Malformed(f"no such cluster: {error}") from None
+    if shape.members:
+        named = [GroupConfig(f"g{i}", i, list(members)) for i, members in enumerate(shape.members, 1)]
+        cluster = msgspec.structs.replace(cluster, groups=named)
+    return cluster
+
+
+def granularity(text: str) -> Granularity:
+    """Raises Malformed."""
+    found = GRANULARITY.match(text)
+    if found is None or "0" in found.groups():
+        raise Malformed(f"the granularity {text[:40]!r} is not DirDep-DirWid-FileWid, such as 2-16-2048")
+    return Granularity(*(int(part) for part in found.groups()))
+
+
+def check(path: Path, have: ClusterConfig, shape: Shape) -> None:
+    """Raises CannotStart when the cluster that lies there is another one than is wanted."""
+    facts = {
+        "groups": len(have.groups),
+        "standbys": len(have.groups[0].members) - 1,
+        "protocol": have.protocol,
+        "placement": have.placement,
+        "granularity": "-".join(str(part) for part in msgspec.structs.astuple(have.granularity)),
+        "cross_group": have.cross_group,
+        "data_nodes": len(have.data.nodes),
+    }
+    for name, fact in facts.items():
+        wanted = getattr(shape, name)
+        if wanted is not None and wanted != fact:
+            option = name.replace("_", "-")
+            raise CannotStart(
+                f"{path} has a cluster with {option} {fact}; leave --{option} out or give another --data"
+            )

@@ -1,0 +1,57 @@
+"""The client's dentry cache: directories by path, true as long as no directory of the file system has moved.
+
+Every group counts the moves of directories; what was resolved under one count is refused under another. A directory that was deleted is not
+found under its number, which no other inode ever bears. Files are not kept: their names may change without being counted.
+"""
+
+from __future__ import annotations
+
+from nodes.metadata.lookup import TOP, Start
+from nodes.units import is_directory
+
+KEPT = 100_000
+
+
+class Dentries:
+    """Inode numbers of directories by path."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+        self.moves = 0
+
+    def start(self, path: str, upto: int) -> Start:
+        """Where the walk along a path begins: behind at most `upto` of its names."""
+        names = path.split("/")[1 : upto + 1]
+        for depth in range(len(names), 0, -1):
+            inode = self._known.get("/" + "/".join(names[:depth]))
+            if inode is not None:
+                return Start(inode, depth)
+        return TOP
+
+    def learn(self, path: str, start: Start, moves: int) -> bool:
+        """Takes what a group said under its count of moves; False when that count is behind."""
+        if moves < self.moves:
+            return False
+        self.forget_all(moves)
+        if is_directory(start.inode) and start.depth:
+            if len(self._known) >= KEPT:
+                del self._known[next(iter(self._known))]
+            self._known["/" + "/".join(path.split("/")[1 : start.depth + 1])] = start.inode
+        return True
+
+    def forget_all(self, moves: int) -> None:
+        """Under a larger count nothing of what was known is to be trusted."""
+        if moves > self.moves:
+            self._known.clear()
+            self.moves = moves
+
+    def forget(self, path: str) -> None:
+        """The path, and every directory on the way to it."""
+        while path:
+            self._known.pop(path, None)
+            path = path.rpartition("/")[0]
+
+
+def depth_of(path: str) -> int:
+    """How many names a path has."""
+    return 0 if path == "/" else path.count("/")

@@ -1,0 +1,149 @@
+"""linearisable, in a cluster of several groups (protocols.md §10).
+
+The witness order is the clock that all groups keep in step by telling it with every message: what one call saw of another came later on it.
+The model carries the calls out in that order; each result must be the model's, and within a group nothing stands before a call that had
+returned when it was invoked. A file at home elsewhere than its name is looked at twice: its name when it was resolved, itself when it was reached.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+
+from nodes.invariants.answers import STATELESS, difference
+from nodes.invariants.calls import UNKNOWN, WRITES, as_travelled, shown, tag_of
+from nodes.invariants.checker import SECOND, Check, place_in_trace
+from nodes.invariants.model import Model
+from nodes.invariants.real_time import RealTime
+from nodes.trace.events import Called, Committed, Invoked, Stamped
+
+LATE_NS = 90 * SECOND
+"""How long, in the time of events, a call may wait to be told of: as long as a client may wait for its answer."""
+SOON_NS = 5 * SECOND
+WAITING_MAX = 200_000
+SESSIONS = frozenset(("OpenSession", "CloseSession"))
+Key = tuple[str, int]
+
+
+class ByStamp(Check):
+    name = "linearisable"
+    meaning = "the history of client calls is linearisable: in the order of the groups' common clock, results and real time agree"
+
+    def __init__(self, groups: dict[str, str]) -> None:
+        super().__init__()
+        self._groups = groups
+        """Server to the name of its group."""
+        self.steps = {Called: self._on_called, Invoked: self._on_invoked, Committed: self._on_committed}
+        self._model = Model()
+        self._real_time: dict[str, RealTime] = {}
+        self._due: list[tuple[int, int, Stamped]] = []
+        self._count = 0
+        self._invoked: dict[Key, Stamped] = {}
+        """Calls whose place is not known: not returned, without an answer, or answered again from memory."""
+        self._stamps: dict[Key, int] = {}
+        """When records of writes were committed of which no answer has been told."""
+        self._done_ns = 0
+        self._now_ns = 0
+
+    # --- events ---------------------------------------------------------------------------------------------
+
+    def _on_invoked(self, stamped: Stamped, event: Invoked) -> None:
+        self._invoked[event.client, event.number] = stamped
+
+    def _on_committed(self, stamped: Stamped, event: Committed) -> None:
+        for (client, number), stamp in zip(event.operations, event.stamps, strict=False):
+            if client:
+                self._stamps[client, number] = stamp
+        while len(self._stamps) > WAITING_MAX:
+            del self._stamps[next(iter(self._stamps))]
+
+    def _on_called(self, stamped: Stamped, event: Called) -> None:
+        key, tag = (event.client, event.number), tag_of(event.operation)
+        self._invoked.pop(key, None)
+        if self.unable or tag in SESSIONS or event.error in STATELESS:
+            self._stamps.pop(key, None)
+            return
+        if event.error == UNKNOWN:
+            if tag in WRITES:
+                self._invoked[key] = stamped
+            return
+        stamp = self._stamps.pop(key, None)
+        if event.tries == 1 or event.error or tag not in WRITES:
+            self._plan(event.stamp_ns, stamped)
+        elif stamp is not None:
+            self._plan(stamp, stamped)
+        else:
+            self._invoked[key] = stamped
+
+    def _plan(self, stamp_ns: int, stamped: Stamped) -> None:
+        if stamp_ns <= self._done_ns:
+            self.unable = "cannot go on: a call was told of too late"
+            self._due.clear()
+            return
+        self._count += 1
+        heappush(self._due, (stamp_ns, self._count, stamped))
+
+    # --- time -----------------------------------------------------------------------------------------------
+
+    def on_time(self, now_ns: int) -> None:
+        self._now_ns = now_ns
+        self._carry_out(now_ns)
+
+    def finish(self) -> None:
+        self._carry_out(1 << 63)
+
+    def _carry_out(self, now_ns: int) -> None:
+        """Everything in order of which it is sure that nothing before it will still be told."""
+        self._settle_unknown(now_ns)
+        open_ns = min((stamped.event.invoked_ns for stamped in self._invoked.values()), default=1 << 63)  # type: ignore[union-attr]
+        while self._due and not self.unable:
+            stamp_ns, _, stamped = self._due[0]
+            event: Called | Invoked = stamped.event  # type: ignore[assignment]
+            if stamped.at_ns > now_ns - SOON_NS or event.invoked_ns > open_ns:
+                return
+            heappop(self._due)
+            self._done_ns = stamp_ns
+            self._check(stamp_ns, stamped)
+            self._model.past.forget_before(stamp_ns - LATE_NS)
+
+    def _settle_unknown(self, now_ns: int) -> None:
+        """A call without an answer takes its place by its record; without one, and after a while, it has none."""
+        for key, stamped in list(self._invoked.items()):
+            event: Called | Invoked = stamped.event  # type: ignore[assignment]
+            if key in self._stamps and (isinstance(event, Called) or event.invoked_ns < now_ns - LATE_NS):
+                del self._invoked[key]
+                self._plan(self._stamps.pop(key), stamped)
+            elif event.invoked_ns < now_ns - LATE_NS:
+                del self._invoked[key]
+
+    # --- verdicts -------------------------------------------------------------------------------------------
+
+    def _check(self, stamp_ns: int, stamped: Stamped) -> None:
+        event: Called | Invoked = stamped.event  # type: ignore[assignment]
+        operation = as_travelled(event.operation)
+        if not isinstance(event, Called) or event.error == UNKNOWN:
+            self._model.run(operation, stamp_ns)
+            return
+        real_time = self._real_time.setdefault(self._groups.get(event.server, event.server), RealTime())
+        if stamp_ns < real_time.answered_by(event.invoked_ns):
+            self.fail(
+                f"call {event.number} of {event.client}, {shown(event.operation)}, was answered by {event.server} as of "
+                f"{stamp_ns}, though a later state had been answered before it was invoked",
+                place_in_trace(real_time.witness(event.invoked_ns)),
+                place_in_trace(stamped),
+            )
+        real_time.returned(event.returned_ns, stamp_ns, stamped)
+        changes = not event.error and tag_of(event.operation) in WRITES
+        if event.resolved_ns:
+            expected = self._model.reach(operation, event.resolved_ns, stamp_ns, changes)
+        else:
+            expected = (self._model.run if changes else self._model.look)(operation, stamp_ns)
+        wanted = difference(expected, event.error, as_travelled(event.result))
+        if not wanted:
+            self.checked += 1
+            return
+        seen = event.error or shown(event.result)
+        self.fail(
+            f"call {event.number} of {event.client}, {shown(event.operation)}, at {stamp_ns} was answered {seen} by "
+            f"{event.server} and should have been {wanted}",
+            place_in_trace(stamped),
+        )

@@ -1,0 +1,249 @@
+"""What a group remembers of operations that it shares with other groups; filled, changed and emptied by records only (DCFS2 §4.3, §4.4).
+
+As coordinator: `begun` until it is decided, `decided` until every participant knows. As participant: `promised` until the coordinator's
+decision, `voted` until the coordinator knows ours, and `finished` so that a message that comes late finds its operation ended (rule 11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from zlib import crc32
+
+import msgspec
+
+from nodes.metadata.changes import Change
+from nodes.metadata.effects import carry_out
+from nodes.metadata.inode import MASK
+from nodes.metadata.records import (
+    BeginRecord,
+    DecideRecord,
+    EndRecord,
+    FinishRecord,
+    OutcomeRecord,
+    PromiseRecord,
+    VoteRecord,
+)
+from nodes.metadata.tree import Tree, Undo
+from nodes.units import OpId
+
+Key = tuple[int, int]
+"""Coordinator's group and the number that it gave the operation."""
+
+
+class Begun(msgspec.Struct, array_like=True):
+    op_id: OpId
+    lowest_open: int
+    own: list[Change]
+    peers: dict[int, list[Change]]
+    coordinated: bool
+
+
+class Decided(msgspec.Struct, array_like=True):
+    commit: bool
+    numbers: list[int]
+    peers: list[int]
+
+
+class Promised(msgspec.Struct, array_like=True):
+    changes: list[Change]
+    numbers: list[int]
+
+
+class Voted(msgspec.Struct, array_like=True):
+    commit: bool
+    numbers: list[int]
+    error: str
+
+
+_encode = msgspec.msgpack.Encoder().encode
+
+
+class Crossing:
+    """The tables, with their part of the digest."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self.next_seq = 1
+        self.begun: dict[int, Begun] = {}
+        self.decided: dict[int, Decided] = {}
+        self.promised: dict[Key, Promised] = {}
+        self.voted: dict[Key, Voted] = {}
+        self.finished: dict[Key, bool] = {}
+        """Ended operations, with their outcome, at or above the coordinator's watermark."""
+        self.watermarks: dict[int, int] = {}
+        """By coordinator's group: every operation below this number has ended."""
+        self.calls: dict[OpId, int] = {}
+        """Client calls that are begun and not decided."""
+        self.digest = 0
+        self.appliers: dict[type, Callable[[Any, Undo], None]] = {
+            BeginRecord: self._begin,
+            DecideRecord: self._decide,
+            EndRecord: self._end,
+            VoteRecord: self._vote,
+            PromiseRecord: self._promise,
+            OutcomeRecord: self._outcome,
+            FinishRecord: self._finish,
+        }
+
+    @property
+    def finished_below(self) -> int:
+        """Every operation that this group coordinates below this number has ended everywhere."""
+        return min([*self.begun, *self.decided, self.next_seq])
+
+    def is_over(self, key: Key) -> bool:
+        """Whether the operation has ended here, so that whatever is still said of it comes late."""
+        return key[1] < self.watermarks.get(key[0], 0) or key in self.finished
+
+    def recompute_digest(self) -> int:
+        total = (self.next_seq - 1) * 31
+        for name, table in self._tables():
+            total += sum(_term(name, key, value) for key, value in table.items())
+        return total & MASK
+
+    def _tables(self) -> list[tuple[str, dict[Any, Any]]]:
+        names = ("begun", "decided", "promised", "voted", "finished", "watermarks")
+        return [(name, getattr(self, name)) for name in names]
+
+    # --- coordinator -----------------------------------------------------------------------------------------------
+
+    def _begin(self, record: BeginRecord, undo: Undo) -> None:
+        if undo is not None:
+            undo.append((self._unbegin, record, self.next_seq))
+        self.next_seq = record.seq + 1
+        self.digest = (self.digest + 31) & MASK
+        if record.op_id.client:
+            self.calls[record.op_id] = record.seq
+        begun = Begun(record.op_id, record.lowest_open, record.own, record.peers, record.coordinated)
+        self._set("begun", record.seq, begun, undo)
+        self._hold(record.own, undo)
+
+    def _unbegin(self, record: BeginRecord, next_seq: int) -> None:
+        self.next_seq = next_seq
+        self.digest = (self.digest - 31) & MASK
+        self.calls.pop(record.op_id, None)
+
+    def _decide(self, record: DecideRecord, undo: Undo) -> None:
+        begun = self.begun[record.seq]
+        self._set("begun", record.seq, None, undo)
+        if begun.op_id.client:
+            if undo is not None:
+                undo.append((self.calls.__setitem__, begun.op_id, record.seq))
+            del self.calls[begun.op_id]
+        self._release(begun.own, undo)
+        if begun.coordinated and begun.peers:
+            decided = Decided(record.commit, record.numbers, sorted(begun.peers))
+            self._set("decided", record.seq, decided, undo)
+        if record.commit:
+            carry_out(self._tree, begun.own, record.numbers, record.at_ns, undo)
+
+    def _end(self, record: EndRecord, undo: Undo) -> None:
+        self._set("decided", record.seq, None, undo)
+
+    # --- participant -----------------------------------------------------------------------------------------------
+
+    def _vote(self, record: VoteRecord, undo: Undo) -> None:
+        self._raise_watermark(record.group, record.finished_below, undo)
+        self._set(
+            "voted", (record.group, record.seq), Voted(record.commit, record.numbers, record.error), undo
+        )
+        if record.commit:
+            carry_out(self._tree, record.changes, record.numbers, record.at_ns, undo)
+
+    def _finish(self, record: FinishRecord, undo: Undo) -> None:
+        key = (record.group, record.seq)
+        voted = self.voted[key]
+        self._set("voted", key, None, undo)
+        self._set("finished", key, voted.commit, undo)
+
+    def _promise(self, record: PromiseRecord, undo: Undo) -> None:
+        self._raise_watermark(record.group, record.finished_below, undo)
+        self._set("promised", (record.group, record.seq), Promised(record.changes, record.numbers), undo)
+        self._tree.reserve(len(record.numbers), undo)
+        self._hold(record.changes, undo)
+
+    def _outcome(self, record: OutcomeRecord, undo: Undo) -> None:
+        key = (record.group, record.seq)
+        promised = self.promised.get(key)
+        self._set("finished", key, record.commit, undo)
+        if promised is None:
+            return
+        self._set("promised", key, None, undo)
+        self._release(promised.changes, undo)
+        if record.commit:
+            carry_out(self._tree, promised.changes, record.numbers, record.at_ns, undo)
+
+    def _raise_watermark(self, group: int, finished_below: int, undo: Undo) -> None:
+        before = self.watermarks.get(group, 0)
+        if finished_below <= before:
+            return
+        self._set("watermarks", group, finished_below, undo)
+        for key in [key for key in self.finished if key[0] == group and key[1] < finished_below]:
+            self._set("finished", key, None, undo)
+
+    # --- entries ---------------------------------------------------------------------------------------------------
+
+    def _set(self, name: str, key: Any, value: Any, undo: Undo) -> None:
+        """None takes the entry away."""
+        table = getattr(self, name)
+        before = table.get(key)
+        if undo is not None:
+            undo.append((self._put, name, key, before))
+        self._put(name, key, value)
+
+    def _put(self, name: str, key: Any, value: Any) -> None:
+        table = getattr(self, name)
+        before = table.pop(key, None)
+        change = -_term(name, key, before) if before is not None else 0
+        if value is not None:
+            table[key] = value
+            change += _term(name, key, value)
+        self.digest = (self.digest + change) & MASK
+
+    def _hold(self, changes: list[Change], undo: Undo) -> None:
+        if undo is not None:
+            undo.append((self._tree.locks.release, changes))
+        self._tree.locks.hold(changes)
+
+    def _release(self, changes: list[Change], undo: Undo) -> None:
+        if undo is not None:
+            undo.append((self._tree.locks.hold, changes))
+        self._tree.locks.release(changes)
+
+    # --- images ----------------------------------------------------------------------------------------------------
+
+    def rows(self) -> list[tuple[str, Any, Any]]:
+        """Everything, for an image."""
+        told = [("next_seq", 0, self.next_seq)]
+        return told + [(name, key, value) for name, table in self._tables() for key, value in table.items()]
+
+    def restore(self, rows: list[Any]) -> None:
+        """Puts rows of an image in their place. Raises msgspec.ValidationError, KeyError, TypeError."""
+        for name, key, value in rows:
+            if name == "next_seq":
+                self.next_seq = int(value)
+                continue
+            kind, of = _KINDS[name]
+            key, value = msgspec.convert(key, kind), msgspec.convert(value, of)
+            getattr(self, name)[key] = value
+            if isinstance(value, Begun):
+                self._tree.locks.hold(value.own)
+                if value.op_id.client:
+                    self.calls[value.op_id] = key
+            elif isinstance(value, Promised):
+                self._tree.locks.hold(value.changes)
+        self.digest = self.recompute_digest()
+
+
+_KINDS: dict[str, tuple[Any, Any]] = {
+    "begun": (int, Begun),
+    "decided": (int, Decided),
+    "promised": (Key, Promised),
+    "voted": (Key, Voted),
+    "finished": (Key, bool),
+    "watermarks": (int, int),
+}
+
+
+def _term(name: str, key: Any, value: Any) -> int:
+    return hash((crc32(_encode([name, key, value])), crc32(_encode([value, key]))))

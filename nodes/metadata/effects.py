@@ -1,0 +1,60 @@
+"""Changes of a distributed operation at the home of what they touch: checked before they are promised, carried out once they are decided."""
+
+from __future__ import annotations
+
+from nodes.errors import FsError
+from nodes.metadata.changes import Change, CountMove, DropInode, Link, NewInode, Unlink
+from nodes.metadata.tree import Tree, Undo
+
+
+class Busy(Exception):
+    """What the change touches belongs to an operation that is not decided: it waits, or is tried again."""
+
+
+def check(tree: Tree, change: Change) -> None:
+    """Whether the change may be promised. Raises FsError, or Busy."""
+    locks = tree.locks
+    if isinstance(change, Link | Unlink):
+        _check_dentry(tree, change)
+    elif type(change) is DropInode:
+        if change.inode in locks.exclusive or change.inode in locks.shared:
+            raise Busy(f"inode {change.inode}")
+        inode = tree.inodes.get(change.inode)
+        if inode is None:
+            raise Busy(f"inode {change.inode} is gone: its dentry is about to go too")
+        if inode.entries and not change.orphan:
+            raise FsError("ENOTEMPTY")
+    elif type(change) is CountMove and (locks.names or locks.exclusive or locks.moves):
+        raise Busy("operations that were begun before the move are not decided")
+
+
+def _check_dentry(tree: Tree, change: Link | Unlink) -> None:
+    parent = tree.inodes.get(change.parent)
+    if parent is None or parent.entries is None:
+        raise FsError("ENOENT", "the directory is gone")
+    if (change.parent, change.name) in tree.locks.names or change.parent in tree.locks.exclusive:
+        raise Busy(f"{change.name} in inode {change.parent}")
+    expected = change.over if isinstance(change, Link) else change.child
+    if parent.entries.get(change.name, 0) != expected:
+        raise Busy(f"{change.name} in inode {change.parent} is not what it was")
+
+
+def carry_out(tree: Tree, changes: list[Change], numbers: list[int], at_ns: int, undo: Undo) -> None:
+    """`numbers` are those of the inodes that the operation makes, here and elsewhere, in order."""
+    made = iter(numbers)
+    for change in changes:
+        if type(change) is NewInode:
+            tree.allocate(next(made), change.mode, at_ns, change.unit, undo)
+        elif type(change) is Link:
+            parent = tree.inodes[change.parent]
+            if change.over:
+                tree.unlink(parent, change.name, at_ns, undo)
+            tree.link(parent, change.name, change.child or next(made), at_ns, undo)
+            if change.unit is not None:
+                tree.set_unit(change.parent, change.unit, undo)
+        elif type(change) is Unlink:
+            tree.unlink(tree.inodes[change.parent], change.name, at_ns, undo)
+        elif type(change) is DropInode:
+            tree.drop(change.inode, undo)
+        else:
+            tree.count_move(undo)

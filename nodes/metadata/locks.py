@@ -1,0 +1,48 @@
+"""Who may not be touched because of changes that are promised and not decided (safety rule 12)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nodes.metadata.changes import Change, CountMove, DropInode, Link, Unlink
+
+
+class Locks:
+    """Empty but for short moments."""
+
+    def __init__(self) -> None:
+        self.names: dict[tuple[int, str], int] = {}
+        """Undecided dentries, by (parent, name): they count as present, and nobody reads them."""
+        self.shared: dict[int, int] = {}
+        """Directories in which a dentry is undecided: they stay."""
+        self.exclusive: dict[int, int] = {}
+        """Inodes about to go: nothing is made in them."""
+        self.moves = 0
+        """Moves of directories promised: no path is to be trusted until they are decided."""
+
+    def __bool__(self) -> bool:
+        return bool(self.names or self.exclusive or self.moves)
+
+    def hold(self, changes: list[Change]) -> None:
+        self._count(changes, 1)
+
+    def release(self, changes: list[Change]) -> None:
+        self._count(changes, -1)
+
+    def _count(self, changes: list[Change], by: int) -> None:
+        for change in changes:
+            if isinstance(change, Link | Unlink):
+                _add(self.names, (change.parent, change.name), by)
+                _add(self.shared, change.parent, by)
+            elif isinstance(change, DropInode):
+                _add(self.exclusive, change.inode, by)
+            elif isinstance(change, CountMove):
+                self.moves += by
+
+
+def _add(counts: dict[Any, int], key: Any, by: int) -> None:
+    count = counts.get(key, 0) + by
+    if count:
+        counts[key] = count
+    else:
+        del counts[key]

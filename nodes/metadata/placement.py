@@ -1,0 +1,131 @@
+"""Which group shall be home to a new object under a parent (protocols.md §1; DCFS2 §3): pure, one question, four answers.
+
+Whatever an answer depends on by chance or by turn ends up in the record of the operation, so that replicas need not ask again.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import NamedTuple, Protocol
+from zlib import crc32
+
+import msgspec
+
+from nodes.units import ROOT, home_group
+
+
+class Granularity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`<DirDep, DirWid, FileWid>`: levels, child directories and child files of a distribution unit (DCFS2 §3.2)."""
+
+    depth: int = 2
+    directories: int = 16
+    files: int = 2048
+
+
+class Unit(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The five values that DDG keeps with a directory (DCFS2 §3.3)."""
+
+    depth: int
+    """Of the directory in its unit, from 1."""
+    dir_group: int
+    """Home of the unit of the directory created last under it."""
+    dir_num: int
+    file_group: int
+    file_num: int
+
+
+class Choice(NamedTuple):
+    """The home of the new object; what its parent's and, for a directory, its own values become."""
+
+    home: int
+    parent: Unit | None = None
+    child: Unit | None = None
+
+
+class Placement(Protocol):
+    def choose(self, parent: int, unit: Unit | None, name: str, directory: bool) -> Choice:
+        """`parent` is the inode number of the directory that will hold `name`, `unit` its values."""
+
+
+class ByHash:
+    """CFS: files stay with their directory, a directory's home is a hash of its parent and its name, fixed for life."""
+
+    def __init__(self, groups: list[int]):
+        self._groups = groups
+
+    def choose(self, parent: int, unit: Unit | None, name: str, directory: bool) -> Choice:
+        if not directory:
+            return Choice(home_group(parent))
+        return Choice(self._groups[crc32(f"{parent}/{name}".encode()) % len(self._groups)])
+
+
+class RoundRobin:
+    """Every object in turn: as even as can be, with the most branch points."""
+
+    def __init__(self, groups: list[int], first: int):
+        self._groups = groups
+        self._next = first
+
+    def choose(self, parent: int, unit: Unit | None, name: str, directory: bool) -> Choice:
+        self._next = (self._next + 1) % len(self._groups)
+        return Choice(self._groups[self._next])
+
+
+class Subtree:
+    """Children of the root in turn, everything below them with its parent: hardly a branch point, as uneven as the tree."""
+
+    def __init__(self, groups: list[int], first: int):
+        self._turns = RoundRobin(groups, first)
+
+    def choose(self, parent: int, unit: Unit | None, name: str, directory: bool) -> Choice:
+        if parent == ROOT:
+            return self._turns.choose(parent, unit, name, directory)
+        return Choice(home_group(parent))
+
+
+class DynamicDirGrain:
+    """DDG, the five cases of DCFS2 Fig. 2."""
+
+    def __init__(self, groups: list[int], granularity: Granularity, rng: random.Random):
+        self._groups = groups
+        self._granularity = granularity
+        self._rng = rng
+
+    def choose(self, parent: int, unit: Unit | None, name: str, directory: bool) -> Choice:
+        unit = unit or first_unit(home_group(parent))
+        return self._directory(unit) if directory else self._file(unit)
+
+    def _file(self, unit: Unit) -> Choice:
+        if unit.file_num + 1 <= self._granularity.files:
+            home, number = unit.file_group, unit.file_num + 1
+        else:
+            home, number = self._rng.choice(self._groups), 1
+        return Choice(home, msgspec.structs.replace(unit, file_group=home, file_num=number))
+
+    def _directory(self, unit: Unit) -> Choice:
+        inside = unit.depth + 1 <= self._granularity.depth
+        if inside and unit.dir_num + 1 <= self._granularity.directories:
+            home, number = unit.dir_group, unit.dir_num + 1
+            child = Unit(unit.depth + 1, home, 0, unit.file_group, 0)
+        else:
+            home, number = self._rng.choice(self._groups), 1
+            child = first_unit(home)
+        return Choice(home, msgspec.structs.replace(unit, dir_group=home, dir_num=number), child)
+
+
+def first_unit(home: int) -> Unit:
+    """Of a directory that begins a unit; the root is one (depth 1, both groups its home, counts 0)."""
+    return Unit(1, home, 0, home, 0)
+
+
+POLICIES = ("hash", "random", "subtree", "ddg")
+
+
+def placement(policy: str, groups: list[int], granularity: Granularity, rng: random.Random) -> Placement:
+    """The policy of this name. Raises KeyError for an unknown one."""
+    if policy == "hash":
+        return ByHash(groups)
+    if policy == "ddg":
+        return DynamicDirGrain(groups, granularity, rng)
+    in_turn: dict[str, type[RoundRobin] | type[Subtree]] = {"random": RoundRobin, "subtree": Subtree}
+    return in_turn[policy](groups, rng.randrange(len(groups)))

@@ -1,0 +1,315 @@
+"""Two-phase commit over any number of groups: rename and link over up to four inodes, moves of directories, and the baseline of DCFS2 Fig. 3b.
+
+Groups are asked in ascending order of their numbers, so that two operations never wait for each other in a circle; the coordinator alone decides,
+and one that took over decides Abort for what was not decided.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from nodes.config import MILLISECOND, SECOND
+from nodes.errors import FsError
+from nodes.metadata.changes import Change, CountMove
+from nodes.metadata.crossing import Begun, Key
+from nodes.metadata.operations import Done, Made
+from nodes.metadata.planning import Look, Split, check_overwrite, split_rename
+from nodes.metadata.records import BeginRecord, DecideRecord, EndRecord, OutcomeRecord, PromiseRecord
+from nodes.protocols.dcfs2.messages import (
+    Decided,
+    Decision,
+    Found,
+    LookUp,
+    OpReq,
+    OutcomeReq,
+    Vote,
+    VoteReq,
+)
+from nodes.protocols.dcfs2.s2pc import BUSY, RESEND_NS, promise
+from nodes.slots import GroupHost
+from nodes.units import OpId, home_group
+
+MOVED = "moved"
+"""Why a vote was no: a directory has moved since the paths were resolved."""
+PATIENCE_NS = 2 * SECOND
+"""How long all votes may take; then the coordinator decides Abort, and the call is planned anew."""
+BUSY_NS = 5 * MILLISECOND
+DRAIN_NS = 100 * MILLISECOND
+
+
+class Coordinated:
+    """Both sides, for one tenure. `early`: the part is sent before the vote is asked for, as in Fig. 3b."""
+
+    def __init__(self, host: GroupHost, early: bool):
+        self._host = host
+        self._early = early
+        self._waits: dict[Any, asyncio.Future[Any]] = {}
+        self._calls = 0
+        self._drains_until_ns = 0
+        self._ending: dict[int, set[int]] = {}
+        """Groups that have yet to say that they know the decision."""
+
+    @property
+    def drains(self) -> bool:
+        """A move waits for the operations that were begun before it: no more are begun."""
+        return self._host.world.clock.monotonic_ns() < self._drains_until_ns
+
+    # --- coordinator -----------------------------------------------------------------------------------------------
+
+    def begin(self, op_id: OpId, lowest_open: int, split: Split, moves: int) -> None:
+        """With more than two groups our own is asked in its turn too; with two its part is promised by the first record."""
+        host = self._host
+        seq = host.namespace.crossing.next_seq
+        parts = dict(split.parts)
+        if split.moves:
+            for group in host.groups:
+                parts[group] = [CountMove(), *parts.get(group, ())]
+        parts = dict(sorted(parts.items()))
+        own = [] if split.coordinated else parts.pop(host.group)
+        record = BeginRecord(op_id, lowest_open, host.now_ns(), Done(), seq, own, parts, True)
+        if self._early:
+            self._send_parts(seq, parts)
+        host.record(record, lambda: self._spawn(seq, moves))
+
+    def _send_parts(self, seq: int, parts: dict[int, list[Change]]) -> None:
+        """The baseline's first message; a participant looks at it when the vote is asked for."""
+        host = self._host
+        below = host.namespace.crossing.finished_below
+        for group, changes in parts.items():
+            if group != host.group:
+                host.send_to(group, OpReq(host.group, seq, host.epoch, below, changes, host.now_ns()))
+
+    def _spawn(self, seq: int, moves: int) -> None:
+        self._host.scope.spawn(self._run(seq, moves), f"operation {seq}")
+
+    async def _run(self, seq: int, moves: int) -> None:
+        """First phase in order, then the decision."""
+        host = self._host
+        begun = host.namespace.crossing.begun[seq]
+        deadline_ns = host.world.clock.monotonic_ns() + PATIENCE_NS
+        numbers: list[int] = []
+        error = ""
+        for group in sorted(begun.peers):
+            vote = await self._vote_of(seq, group, begun.peers[group], moves, deadline_ns)
+            numbers += vote.numbers
+            if not vote.yes:
+                error = vote.error
+                break
+        await host.can_commit()
+        self._decide(seq, begun, numbers, error)
+
+    async def _vote_of(
+        self, seq: int, group: int, changes: list[Change], moves: int, deadline_ns: int
+    ) -> Vote:
+        """Asks until there is an answer other than `busy`, or no time."""
+        host = self._host
+        clock = host.world.clock
+        last = Vote(host.group, seq, group, False, [], "", 0)
+        while (left_ns := deadline_ns - clock.monotonic_ns()) > 0:
+            await host.can_commit()
+            head = (host.group, seq, host.epoch, host.namespace.crossing.finished_below)
+            request = VoteReq(*head, moves, changes, host.now_ns())
+            reply: Vote | None = await self._ask((seq, group), group, request, min(left_ns, RESEND_NS))
+            if reply is None:
+                continue
+            last = reply
+            if last.yes or last.error != BUSY:
+                return last
+            await clock.sleep(BUSY_NS + host.world.rng.randrange(BUSY_NS))
+        last.error = BUSY
+        return last
+
+    async def _ask(self, key: Any, group: int, message: Any, timeout_ns: int) -> Any:
+        """One question and its reply, None when there is none in time."""
+        host = self._host
+        wait: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waits[key] = wait
+        timer = host.world.clock.call_later(timeout_ns, self._arrived, key, None)
+        if group == host.group:
+            self.on_vote_req(message)
+        else:
+            host.send_to(group, message)
+        try:
+            return await wait
+        finally:
+            timer.cancel()
+            self._waits.pop(key, None)
+
+    def _arrived(self, key: Any, reply: Any) -> None:
+        wait = self._waits.get(key)
+        if wait is not None and not wait.done():
+            wait.set_result(reply)
+
+    def on_vote(self, message: Vote) -> None:
+        self._arrived((message.seq, message.voter), message)
+
+    def _decide(self, seq: int, begun: Begun, numbers: list[int], error: str) -> None:
+        host = self._host
+        commit = not error
+        result = Made(numbers[-1]) if numbers else Done()
+
+        def logged() -> None:
+            if commit:
+                host.answer(begun.op_id, result, "", at)
+            elif error in (BUSY, MOVED):
+                host.again(begun.op_id)
+            else:
+                host.answer(begun.op_id, None, error)
+            self._tell(seq)
+
+        at = host.record(
+            DecideRecord(begun.op_id, begun.lowest_open, host.now_ns(), result, seq, commit, numbers), logged
+        )
+        host.wake()
+
+    def _tell(self, seq: int) -> None:
+        """Second phase: every group is told until it says that it knows."""
+        host = self._host
+        decided = host.namespace.crossing.decided.get(seq)
+        if decided is None:
+            return
+        for group in sorted(self._ending.setdefault(seq, set(decided.peers))):
+            decision = Decision(host.group, seq, decided.commit, decided.numbers, host.now_ns())
+            if group == host.group:
+                self.on_decision(decision)
+            else:
+                host.send_to(group, decision)
+
+    def on_decided(self, message: Decided) -> None:
+        host = self._host
+        left = self._ending.get(message.seq)
+        if left is None:
+            return
+        left.discard(message.voter)
+        if not left and message.seq in host.namespace.crossing.decided:
+            del self._ending[message.seq]
+            host.record(EndRecord(host.now_ns(), message.seq), lambda: None)
+
+    def on_outcome_req(self, message: OutcomeReq) -> None:
+        if message.seq in self._host.namespace.crossing.decided:
+            self._host.after_commit(lambda: self._tell(message.seq))
+
+    # --- participant -----------------------------------------------------------------------------------------------
+
+    def on_vote_req(self, message: VoteReq) -> None:
+        host, crossing = self._host, self._host.namespace.crossing
+        key = (message.group, message.seq)
+        if key in crossing.promised:
+            numbers = crossing.promised[key].numbers
+            host.after_commit(lambda: self._vote(key, True, numbers, ""))
+            return
+        if crossing.is_over(key):
+            return
+        error, numbers = promise(host.namespace.tree, message.changes)
+        if host.namespace.tree.moves != message.moves:
+            error = MOVED
+        elif error == BUSY and any(isinstance(change, CountMove) for change in message.changes):
+            self._drains_until_ns = host.world.clock.monotonic_ns() + DRAIN_NS
+        if error:
+            host.after_commit(lambda: self._vote(key, False, [], error))
+            return
+        self._drains_until_ns = 0
+        record = PromiseRecord(host.now_ns(), *key, message.changes, numbers, message.finished_below)
+        host.record(record, lambda: self._vote(key, True, numbers, ""))
+
+    def _vote(self, key: Key, yes: bool, numbers: list[int], error: str) -> None:
+        host = self._host
+        vote = Vote(*key, host.group, yes, numbers, error, host.now_ns())
+        if key[0] == host.group:
+            self.on_vote(vote)
+        else:
+            host.send_to(key[0], vote)
+
+    def on_decision(self, message: Decision) -> None:
+        host, crossing = self._host, self._host.namespace.crossing
+        key = (message.group, message.seq)
+        if key not in crossing.promised and crossing.is_over(key):
+            host.after_commit(lambda: self._knows(key))
+            return
+        record = OutcomeRecord(host.now_ns(), *key, message.commit, message.numbers)
+        host.record(record, lambda: self._knows(key))
+        host.wake()
+
+    def _knows(self, key: Key) -> None:
+        host = self._host
+        decided = Decided(*key, host.group, host.now_ns())
+        if key[0] == host.group:
+            self.on_decided(decided)
+        else:
+            host.send_to(key[0], decided)
+
+    # --- rename ----------------------------------------------------------------------------------------------------
+
+    def look(self, op_id: OpId, lowest_open: int, plan: Look, moves: int) -> None:
+        self._host.scope.spawn(self._rename(op_id, lowest_open, plan, moves), "rename")
+
+    async def _rename(self, op_id: OpId, lowest_open: int, plan: Look, moves: int) -> None:
+        """Asks what has the new name, then begins; the promises will show whether it is still so."""
+        host = self._host
+        self._calls += 1
+        call = self._calls
+        question = LookUp(host.group, call, plan.to_parent, plan.to_name)
+        found = None
+        for _ in range(PATIENCE_NS // RESEND_NS):
+            found = await self._ask(("look", call), home_group(plan.to_parent), question, RESEND_NS)
+            if found is not None and found.error != BUSY:
+                break
+        await host.can_commit()
+        entries = plan.place.parent.entries or {}
+        if found is None or found.error or entries.get(plan.place.name) != plan.place.number:
+            host.again(op_id)
+            return
+        try:
+            check_overwrite(plan.operation, plan.place.number, found.child)
+        except FsError as error:
+            host.answer(op_id, None, str(error))
+            return
+        split = split_rename(plan.place, plan.to_parent, plan.to_name, found.child)
+        self.begin(op_id, lowest_open, split, moves)
+
+    def on_look_up(self, peer: str, message: LookUp) -> None:
+        host, tree = self._host, self._host.namespace.tree
+        parent = tree.inodes.get(message.parent)
+        error, child = "", 0
+        if parent is None or parent.entries is None:
+            error = MOVED
+        elif (message.parent, message.name) in tree.locks.names:
+            error = BUSY
+        else:
+            child = parent.entries.get(message.name, 0)
+        found = Found(message.call, child, error, host.now_ns())
+        host.after_commit(lambda: host.world.network.send(peer, found))
+
+    def on_found(self, message: Found) -> None:
+        self._arrived(("look", message.call), message)
+
+    # --- recovery and lost messages --------------------------------------------------------------------------------
+
+    def resume(self) -> None:
+        """What was begun and not decided is aborted; what was decided is told again."""
+        crossing = self._host.namespace.crossing
+        for seq, begun in list(crossing.begun.items()):
+            if begun.coordinated:
+                self._decide(seq, begun, [], BUSY)
+        for seq in list(crossing.decided):
+            self._host.after_commit(lambda seq=seq: self._tell(seq))  # type: ignore[misc]
+
+    async def resend(self) -> None:
+        """For ever: says again what has waited for a whole round."""
+        open_before: set[Any] = set()
+        while True:
+            await self._host.world.clock.sleep(RESEND_NS)
+            crossing = self._host.namespace.crossing
+            now_open = {*crossing.decided, *crossing.promised}
+            for key in sorted(open_before & now_open, key=str):
+                if isinstance(key, int):
+                    self._host.after_commit(lambda seq=key: self._tell(seq))  # type: ignore[misc]
+                else:
+                    self._ask_outcome(key)
+            open_before = now_open
+
+    def _ask_outcome(self, key: Key) -> None:
+        host = self._host
+        if key[0] != host.group:
+            host.send_to(key[0], OutcomeReq(*key, host.group, host.now_ns()))

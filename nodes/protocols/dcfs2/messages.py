@@ -1,0 +1,123 @@
+"""Messages between the actives of groups that share an operation (DCFS2 §4.2, Fig. 3). `(group, seq)` names it; `at_ns` is the sender's clock."""
+
+from __future__ import annotations
+
+from nodes.metadata.changes import Change
+from nodes.wire.messages import CrossGroupMessage, Message
+
+
+class OpReq(CrossGroupMessage, array_like=True, tag=True, gc=False):
+    """The participant's part; the coordinator has voted yes (S2PC-MP), or asks for the vote later (two-phase)."""
+
+    group: int
+    seq: int
+    epoch: int
+    finished_below: int
+    """Every operation of this coordinator below it has ended: what is still said of one of them comes late."""
+    changes: list[Change]
+    at_ns: int
+
+
+class CommitReq(CrossGroupMessage, array_like=True, tag=True, gc=False):
+    """The participant has decided Commit; the numbers of the inodes it made."""
+
+    group: int
+    seq: int
+    numbers: list[int]
+    at_ns: int
+
+
+class AbortReq(CrossGroupMessage, array_like=True, tag=True, gc=False):
+    group: int
+    seq: int
+    error: str
+    at_ns: int
+
+
+class Ack(CrossGroupMessage, array_like=True, tag=True, gc=False):
+    """The coordinator has logged the decision."""
+
+    group: int
+    seq: int
+    at_ns: int
+
+
+class DecisionReq(CrossGroupMessage, array_like=True, tag=True, gc=False):
+    """A coordinator that took over asks what became of an operation; the participant decides Abort if it has no record of it (rule 11)."""
+
+    group: int
+    seq: int
+    epoch: int
+    finished_below: int
+    at_ns: int
+
+
+class VoteReq(CrossGroupMessage, array_like=True, tag=True, gc=False):
+    """Coordinated operations: promise this part. `moves` is the count under which its paths were resolved."""
+
+    group: int
+    seq: int
+    epoch: int
+    finished_below: int
+    moves: int
+    changes: list[Change]
+    at_ns: int
+
+
+class Vote(CrossGroupMessage, array_like=True, tag=True, gc=False):
+    group: int
+    seq: int
+    voter: int
+    yes: bool
+    numbers: list[int]
+    error: str
+    """POSIX name and text; `busy` when the vote may be asked for again; `moved` when the paths are to be resolved anew."""
+    at_ns: int
+
+
+class Decision(CrossGroupMessage, array_like=True, tag=True, gc=False):
+    group: int
+    seq: int
+    commit: bool
+    numbers: list[int]
+    at_ns: int
+
+
+class Decided(CrossGroupMessage, array_like=True, tag=True, gc=False):
+    """The participant has logged the decision."""
+
+    group: int
+    seq: int
+    voter: int
+    at_ns: int
+
+
+class OutcomeReq(CrossGroupMessage, array_like=True, tag=True, gc=False):
+    """A participant that promised asks for the decision."""
+
+    group: int
+    seq: int
+    voter: int
+    at_ns: int
+
+
+class LookUp(CrossGroupMessage, array_like=True, tag=True, gc=False):
+    """A rename asks what has the new name."""
+
+    group: int
+    call: int
+    parent: int
+    name: str
+
+
+class Found(CrossGroupMessage, array_like=True, tag=True, gc=False):
+    call: int
+    child: int
+    """0 when the name is free."""
+    error: str
+    at_ns: int
+
+
+MESSAGES: tuple[type[Message], ...] = (
+    OpReq, CommitReq, AbortReq, Ack, DecisionReq, VoteReq, Vote, Decision, Decided, OutcomeReq, LookUp, Found,
+)  # fmt: skip

@@ -1,0 +1,49 @@
+"""Who is active in the other groups, as their global views say."""
+
+from __future__ import annotations
+
+from nodes.config import MILLISECOND, ClusterConfig
+from nodes.protocols.mams.view import GlobalView, Watch
+from nodes.wake import Wake
+from nodes.wire.messages import Message
+from nodes.world import CoordinationError, World
+
+LOOK_NS = 500 * MILLISECOND
+
+
+class Neighbours:
+    """Follows the epoch's node of every other group, for as long as the procedure runs."""
+
+    def __init__(self, world: World, cluster: ClusterConfig, own: str):
+        self._world = world
+        self._groups = [group for group in cluster.groups if group.name != own]
+        self._active: dict[int, str] = {}
+        self._changed = Wake()
+
+    def send(self, group: int, message: Message) -> None:
+        """To the active of the group, as far as it is known."""
+        active = self._active.get(group)
+        if active:
+            self._world.network.send(active, message)
+
+    async def follow(self) -> None:
+        views = {
+            group.number: GlobalView(self._world.coordination, group.name, self._world.name, False)
+            for group in self._groups
+        }
+        watches = {group.number: Watch(self._changed.set) for group in self._groups}
+        while views:
+            for number, view in views.items():
+                try:
+                    await self._look(number, view, watches[number])
+                except CoordinationError:
+                    watches[number].forget()
+            timer = self._world.clock.call_later(LOOK_NS, self._changed.set)
+            await self._changed.wait()
+            timer.cancel()
+
+    async def _look(self, number: int, view: GlobalView, watch: Watch) -> None:
+        node, _ = await view.epoch(watch)
+        if node.active and node.active != self._active.get(number):
+            self._world.network.know(node.active, await view.address(node.active))
+            self._active[number] = node.active

@@ -1,0 +1,23 @@
+"""What somebody may ask a metadata server over the way that no fault touches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nodes.metadata.pages import page_of
+from nodes.protocols.mams.log import decode_group, named_fields
+from nodes.protocols.mams.replica import Replica
+
+
+def answer_questions(replica: Replica) -> None:
+    """`group`: a journal group as it lies on this server's disk; `tree`: a page of its namespace."""
+    answer = getattr(replica.world, "answer", None)
+    if answer is not None:
+        answer("group", lambda question: tell_group(replica, int(question["sn"])))
+        answer("tree", lambda question: page_of(replica.state.namespace, question))
+
+
+def tell_group(replica: Replica, sn: int) -> dict[str, Any]:
+    for octets in replica.log.octets(sn, sn):
+        return {"group": named_fields(decode_group(octets))}
+    return {"group": None}

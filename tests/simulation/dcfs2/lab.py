@@ -1,0 +1,68 @@
+"""A simulated cluster of several groups with its lamps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from nodes.config import SECOND, ClusterConfig, many_groups
+from nodes.invariants import registry
+from nodes.metadata import fsck
+from nodes.metadata.pages import Page
+from nodes.sim.cluster import SimCluster
+
+SETTLE_NS = 120 * SECOND
+
+
+class Groups:
+    """Everything mended by `finish`, then judged."""
+
+    def __init__(self, seed: int, groups: int = 2, standbys: int = 2, **settings: Any):
+        self.config: ClusterConfig = many_groups(groups, standbys, **settings)
+        self.cluster = SimCluster(self.config, seed)
+        self.lamps = registry.start(self.config)
+        self.cluster.on_event(self.lamps.on_event)
+        self.ada = self.cluster.start_client("ada")
+        self.eve = self.cluster.start_client("eve")
+        self.settle()
+
+    def settle(self) -> None:
+        self.cluster.run_until(self.cluster.settled, SETTLE_NS)
+
+    def servers(self, group: int) -> list[str]:
+        return self.config.groups[group - 1].members
+
+    def active(self, group: int) -> str:
+        view = self.cluster.view()
+        return next(name for name in self.servers(group) if view[name] == "A")
+
+    def pages(self) -> list[Page]:
+        """Of every group's active."""
+        return [
+            msgspec.convert(self.cluster.ask(self.active(group.number), {"do": "tree"}), Page, strict=False)
+            for group in self.config.groups
+        ]
+
+    def quiet(self) -> bool:
+        """Nothing is under way between the groups, and nothing is left to be reclaimed."""
+        return not any(page.open or page.orphans for page in self.pages())
+
+    def mend(self) -> None:
+        for held in list(self.cluster.net.holds):
+            held.drop()
+        for name, server in self.cluster.servers.items():
+            if server.process == "stopped":
+                self.cluster.faults.restart(name)
+        self.cluster.faults.heal_all()
+
+    def finish(self) -> None:
+        """Raises AssertionError with what is wrong."""
+        self.mend()
+        self.cluster.run_for(SECOND)
+        self.settle()
+        self.cluster.run_until(self.quiet, SETTLE_NS)
+        self.cluster.run_for(10 * SECOND)
+        self.lamps.finish()
+        assert not self.lamps.failures, self.lamps.failures[0].explanation
+        assert fsck.faults(self.pages()) == []

@@ -1,0 +1,118 @@
+"""Either side dies between any two steps of an operation on several groups: it is on all of them or on none (DCFS2 §4.4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nodes.config import SECOND
+from nodes.errors import FsError
+from nodes.metadata.operations import Create, Delete, List, Mkdir, Operation, Rename, Stat
+from nodes.sim.cluster import SimCluster
+from nodes.units import home_group
+from tests.simulation.dcfs2.lab import Groups
+
+S2PC = ("OpReq", "CommitReq", "Ack")
+GENERAL = ("VoteReq", "Vote", "Decision", "Decided")
+MORE = ("LookUp", "Found")
+
+
+def held_at(lab: Groups, kind: str) -> Any:
+    """Keeps the messages of one kind between groups back."""
+    return lab.cluster.hold(lambda sender, receiver, message: type(message).__name__ == kind)
+
+
+def strike(cluster: SimCluster, servers: list[str], victim: str, whole_group: bool) -> None:
+    """The active alone, so that the group fails over; or all of its servers, which come back later."""
+    for name in servers if whole_group else [victim]:
+        cluster.faults.crash(name)
+
+
+def prepared(placement: str) -> Groups:
+    """A directory /d in one group, and below it things whose homes are others."""
+    lab = Groups(7, 2, 2, placement=placement)
+    lab.ada.call(Mkdir("/d"))
+    for number in range(4):
+        lab.ada.call(Mkdir(f"/d/sub{number}"))
+    for number in range(4):
+        lab.ada.call(Create(f"/d/file{number}"))
+    lab.ada.call(Mkdir("/e"))
+    return lab
+
+
+def shared_by_two(lab: Groups, kind: str) -> Operation:
+    """An operation of this kind that concerns two groups."""
+    parent = home_group(inode_of(lab, "/d"))
+    for number in range(4):
+        name = {"rmdir": f"/d/sub{number}", "remove": f"/d/file{number}"}.get(kind)
+        if name and home_group(inode_of(lab, name)) != parent:
+            return Delete(name)
+    raise AssertionError(f"nothing of {kind} is a branch point")
+
+
+def inode_of(lab: Groups, path: str) -> int:
+    return int(lab.ada.call(Stat(path)).result.inode)  # type: ignore[union-attr]
+
+
+def run_with_a_crash(
+    lab: Groups, operation: Operation, step: str, group: int, whole_group: bool, after: bool
+) -> bool:
+    """Whether the step came at all. The messages of the step are lost, or come when everything is over."""
+    held = held_at(lab, step)
+    call = lab.ada.spawn(operation)
+    for _ in range(200):
+        if held.messages or call.done():
+            break
+        lab.cluster.run_for(SECOND // 1000)
+    came = bool(held.messages)
+    strike(lab.cluster, lab.servers(group), lab.active(group), whole_group)
+    if after:
+        lab.cluster.run_for(8 * SECOND)
+        held.release()
+    else:
+        held.drop()
+    lab.cluster.run_for(SECOND)
+    lab.mend()
+    lab.cluster.run_until(call.done, 120 * SECOND)
+    try:
+        call.result()
+    except FsError as error:
+        raise AssertionError(f"{operation} failed: {error}") from None
+    return came
+
+
+@pytest.mark.parametrize("whole_group", [False, True], ids=["failover", "no-failover"])
+@pytest.mark.parametrize("late", [False, True], ids=["lost", "late"])
+@pytest.mark.parametrize("group", [1, 2])
+@pytest.mark.parametrize("step", S2PC)
+@pytest.mark.parametrize("kind", ["mkdir", "rmdir", "remove"])
+def test_s2pc(kind: str, step: str, group: int, late: bool, whole_group: bool) -> None:
+    lab = prepared("random")
+    operation = Mkdir("/d/new") if kind == "mkdir" else shared_by_two(lab, kind)
+    came = run_with_a_crash(lab, operation, step, group, whole_group, late)
+    assert came or kind == "mkdir"
+    lab.finish()
+
+
+@pytest.mark.parametrize("whole_group", [False, True], ids=["failover", "no-failover"])
+@pytest.mark.parametrize("late", [False, True], ids=["lost", "late"])
+@pytest.mark.parametrize("group", [1, 2])
+@pytest.mark.parametrize("step", GENERAL + MORE)
+def test_rename_of_a_directory(step: str, group: int, late: bool, whole_group: bool) -> None:
+    lab = prepared("random")
+    came = run_with_a_crash(lab, Rename("/d/sub1", "/e/there"), step, group, whole_group, late)
+    assert came or step in MORE
+    assert lab.eve.call(List("/e")).result.names == ["there"]  # type: ignore[union-attr]
+    lab.finish()
+
+
+@pytest.mark.parametrize("step", GENERAL)
+@pytest.mark.parametrize("group", [1, 2])
+def test_the_baseline(step: str, group: int) -> None:
+    lab = Groups(7, 2, 2, placement="random", cross_group="two_phase")
+    lab.ada.call(Mkdir("/d"))
+    for number in range(4):
+        run_with_a_crash(lab, Mkdir(f"/d/{number}"), step, group, False, False)
+        lab.settle()
+    lab.finish()

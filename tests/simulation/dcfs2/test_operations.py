@@ -1,0 +1,127 @@
+"""Every operation on every placement gives what one group alone would give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nodes.config import Granularity, one_group
+from nodes.errors import FsError
+from nodes.metadata.operations import (
+    Attributes,
+    ContentSummary,
+    Create,
+    Delete,
+    List,
+    Made,
+    Mkdir,
+    Rename,
+    SetPermission,
+    Stat,
+)
+from nodes.sim.cluster import SimClient, SimCluster
+from nodes.units import home_group
+from tests.simulation.dcfs2.lab import Groups
+
+STORY = [
+    *(Mkdir(f"/d{number}") for number in range(4)),
+    Mkdir("/d0/a"),
+    Mkdir("/d0/a/b", True),
+    Mkdir("/p/q/r/s", True),
+    Mkdir("/p/q", True),
+    Mkdir("/p/q"),
+    Mkdir("/n/o"),
+    *(Create(f"/d{number}/f") for number in range(4)),
+    Create("/d0/f"),
+    Create("/d0/f/x"),
+    Create("/d9/f"),
+    List("/"),
+    List("/d0"),
+    List("/d0/f"),
+    Stat("/d0/f"),
+    SetPermission("/d0/f", 0o600),
+    Rename("/d0/f", "/d1/g"),
+    Stat("/d1/g"),
+    Stat("/d0/f"),
+    Rename("/d1/g", "/d2/f"),
+    Rename("/d1/g", "/d2/f", True),
+    Rename("/d2/f", "/d3", True),
+    Rename("/d0", "/d2/f", True),
+    List("/d2"),
+    Stat("/d2/f"),
+    Rename("/p/q", "/d3/q2"),
+    Stat("/p/q/r/s"),
+    Stat("/d3/q2/r/s"),
+    List("/d3"),
+    List("/p"),
+    Rename("/d3", "/d3/q2/x"),
+    Rename("/p", "/d1", True),
+    Rename("/d1", "/p", True),
+    ContentSummary("/"),
+    Delete("/d3"),
+    Delete("/d3", True),
+    Stat("/d3/q2/r/s"),
+    Create("/d3/f"),
+    ContentSummary("/"),
+    Delete("/d0/a/b"),
+    Delete("/d0/a"),
+    Delete("/d0/a"),
+    Delete("/"),
+    Rename("/d2/f", "/"),
+]
+
+
+def tell(client: SimClient, operation: Any) -> Any:
+    """The result without numbers and times, or the name of the error."""
+    try:
+        result = client.call(operation).result
+    except FsError as error:
+        return error.name
+    if isinstance(result, Made):
+        return "made"
+    if isinstance(result, Attributes):
+        return result.kind, result.mode, result.entries
+    return result
+
+
+@pytest.mark.parametrize("cross_group", ["s2pc_mp", "two_phase"])
+@pytest.mark.parametrize("placement", ["hash", "random", "subtree", "ddg"])
+def test_all_placements_agree_with_one_group(placement: str, cross_group: str) -> None:
+    alone = SimCluster(one_group(0), 1)
+    expected_of = alone.start_client("ada")
+    lab = Groups(3, 3, 0, placement=placement, cross_group=cross_group, granularity=Granularity(2, 2, 1))
+    for operation in STORY:
+        assert tell(lab.ada, operation) == tell(expected_of, operation), operation
+        assert tell(lab.eve, List("/")) == tell(expected_of, List("/"))
+    lab.finish()
+    if placement == "random":
+        homes = {home_group(number) for page in lab.pages() for number in page.inodes}
+        assert homes == {1, 2, 3}
+
+
+def test_a_cached_directory_that_has_moved_is_not_used() -> None:
+    """Eve resolves a deep path, Ada moves what is above it: the old path is gone for Eve at once, in every group."""
+    lab = Groups(4, 3, 0, placement="random")
+    lab.ada.call(Mkdir("/a/b/c/d", True))
+    lab.eve.call(Create("/a/b/c/d/one"))
+    lab.ada.call(Rename("/a/b", "/moved"))
+    with pytest.raises(FsError, match="ENOENT"):
+        lab.eve.call(Create("/a/b/c/d/two"))
+    lab.eve.call(Create("/moved/c/d/two"))
+    lab.ada.call(Delete("/moved", True))
+    with pytest.raises(FsError, match="ENOENT"):
+        lab.eve.call(Create("/moved/c/d/three"))
+    lab.finish()
+
+
+def test_a_cached_directory_that_was_made_again_is_not_the_old_one() -> None:
+    lab = Groups(5, 3, 0, placement="random")
+    lab.ada.call(Mkdir("/a/b", True))
+    lab.eve.call(Create("/a/b/one"))
+    lab.ada.call(Delete("/a/b/one"))
+    lab.ada.call(Delete("/a/b"))
+    lab.ada.call(Mkdir("/a/b"))
+    lab.eve.call(Create("/a/b/one"))
+    assert tell(lab.ada, List("/a/b")).names == ["one"]
+    lab.finish()

@@ -1,0 +1,112 @@
+"""The checks of clusters of several groups, each seen to fire."""
+
+from __future__ import annotations
+
+from nodes.config import many_groups
+from nodes.invariants import registry
+from nodes.invariants.atomic import PATIENCE_NS
+from nodes.metadata import fsck
+from nodes.metadata.pages import Page
+from nodes.trace.base import Event
+from nodes.trace.events import Applied, Called, Committed, SharedStep, Stamped
+from nodes.units import DIRECTORY, GROUP_SHIFT, ROOT
+
+SECOND = 1_000_000_000
+
+
+def judged(*events: tuple[str, Event]) -> dict[str, str]:
+    lamps = registry.start(many_groups(2, 1))
+    for number, (server, event) in enumerate(events, 1):
+        lamps.on_event(Stamped(server, 1, number, number * 1000, 0, event))  # type: ignore[arg-type]
+    last = Stamped("mds1", 1, len(events) + 1, 2 * PATIENCE_NS, 0, Applied(1, 1, 0))  # type: ignore[arg-type]
+    lamps.on_event(last)
+    lamps.finish()
+    return {failure.invariant: failure.explanation for failure in reversed(lamps.failures)}
+
+
+def step(server: str, kind: str, commit: bool, peers: list[int] | None = None) -> tuple[str, Event]:
+    group = "g1" if server in ("mds1", "mds2") else "g2"
+    return server, SharedStep(group, 1, 7, kind, commit, peers or [])
+
+
+def test_both_sides_of_an_operation_agree() -> None:
+    assert (
+        judged(step("mds1", "begin", True, [2]), step("mds3", "vote", True), step("mds1", "decide", True))
+        == {}
+    )
+
+
+def test_one_side_commits_and_the_other_aborts() -> None:
+    red = judged(step("mds1", "begin", True, [2]), step("mds3", "vote", True), step("mds1", "decide", False))
+    assert "was committed by g2 and aborted by g1" in red["atomic across groups"]
+
+
+def test_one_side_never_hears_of_it() -> None:
+    red = judged(step("mds1", "begin", True, [2]), step("mds1", "decide", True))
+    assert "never by g2" in red["atomic across groups"]
+
+
+def called(
+    server: str, number: int, operation: list[object], result: object, stamp: int, error: str = ""
+) -> tuple[str, Event]:
+    return "client1", Called(
+        "client1.a",
+        number,
+        operation,
+        number * 100,
+        number * 100 + 50,
+        result,
+        error,
+        server,
+        1,
+        number,
+        1,
+        1,
+        stamp,
+    )
+
+
+def committed(server: str, number: int, stamp: int) -> tuple[str, Event]:
+    group = "g1" if server == "mds1" else "g2"
+    return server, Committed(group, number, 1, number, [server], 1, [("client1.a", number)], [stamp])
+
+
+def test_a_directory_in_one_group_and_its_file_in_the_other() -> None:
+    made, file = ["Made", 2 << GROUP_SHIFT | DIRECTORY | 1], ["Made", 2 << GROUP_SHIFT | 2]
+    assert "linearisable" not in judged(
+        called("mds1", 1, ["Mkdir", "/a", False, 0o755], made, 10),
+        called("mds3", 2, ["Create", "/a/f", 0o644], file, 20),
+        called("mds3", 3, ["List", "/a", "", 10], ["Listing", ["f"], False], 30),
+    )
+
+
+def test_a_file_in_a_directory_that_is_not_there_yet() -> None:
+    made, file = ["Made", 2 << GROUP_SHIFT | DIRECTORY | 1], ["Made", 2 << GROUP_SHIFT | 2]
+    red = judged(
+        called("mds1", 1, ["Mkdir", "/a", False, 0o755], made, 20),
+        called("mds3", 2, ["Create", "/a/f", 0o644], file, 10),
+    )
+    assert "should have been ENOENT" in red["linearisable"]
+
+
+def test_a_list_that_lacks_what_was_answered_before() -> None:
+    made = ["Made", 2 << GROUP_SHIFT | DIRECTORY | 1]
+    red = judged(
+        called("mds1", 1, ["Mkdir", "/a", False, 0o755], made, 20),
+        called("mds1", 2, ["List", "/", "", 10], ["Listing", [], False], 30),
+    )
+    assert "linearisable" in red
+
+
+def page(group: int, inodes: dict[int, dict[str, int] | None]) -> Page:
+    return Page(group, "", inodes, 0, [], 0, 0, 0)
+
+
+def test_the_scan_finds_what_does_not_fit() -> None:
+    there = 2 << GROUP_SHIFT | 1
+    assert fsck.faults([page(1, {ROOT: {"f": there}}), page(2, {there: None})]) == []
+    assert "dangling" in fsck.faults([page(1, {ROOT: {"f": there}}), page(2, {})])[0]
+    assert "orphan" in fsck.faults([page(1, {ROOT: {}}), page(2, {there: None})])[0]
+    assert (
+        "two dentries" in fsck.faults([page(1, {ROOT: {"f": there, "g": there}}), page(2, {there: None})])[0]
+    )
