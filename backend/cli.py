@@ -197,10 +197,13 @@ def put(
     context: typer.Context,
     local: Annotated[str, typer.Argument(help="A file, or - for standard input.")],
     path: str,
+    block_size: Annotated[
+        int, typer.Option("--block-size", help="Octets: a multiple of 512, at most 134217728.")
+    ] = 65_536,
     port: Port = None,
 ) -> None:
     """Make a file of what a local one holds."""
-    send(context, port, "PUT", local, path)
+    send(context, port, "PUT", local, path, block_size=str(block_size))
 
 
 @fs_app.command()

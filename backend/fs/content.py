@@ -19,10 +19,10 @@ def files(lab: Lab) -> FileClient:
     return files_of(lab)
 
 
-async def put(lab: Lab, path: str, source: AsyncIterator[bytes]) -> int:
+async def put(lab: Lab, path: str, source: AsyncIterator[bytes], block_size: int) -> int:
     """Raises FsError."""
     try:
-        return await files(lab).put(path, source)
+        return await files(lab).put(path, source, block_size)
     except ClientDisconnect:
         raise Malformed(
             f"the body of {path[:80]!r} was cut off; what had come by then is in the file"

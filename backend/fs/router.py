@@ -10,6 +10,7 @@ from starlette.responses import StreamingResponse
 from backend.depends import TheLab
 from backend.fs import content, service
 from backend.fs.models import PATH_CHARACTERS, FsAnswer, FsRequest, Written
+from nodes.metadata.operations import BLOCK_SIZE, BLOCK_SIZE_MAX, CHUNK_OCTETS
 
 Path = Annotated[str, Query(max_length=PATH_CHARACTERS)]
 router = APIRouter(prefix="/api", tags=["file system"])
@@ -22,9 +23,14 @@ async def call(request: FsRequest, lab: TheLab) -> dict[str, Any]:
 
 
 @router.put("/fs/content", response_model=Written)
-async def put(path: Path, request: Request, lab: TheLab) -> Written:
-    """Makes a file of the body, which is passed on as it comes."""
-    return Written(octets=await content.put(lab, path, request.stream()))
+async def put(
+    path: Path,
+    request: Request,
+    lab: TheLab,
+    block_size: Annotated[int, Query(ge=CHUNK_OCTETS, le=BLOCK_SIZE_MAX)] = BLOCK_SIZE,
+) -> Written:
+    """Makes a file of the body, which is passed on as it comes, in blocks of this size: a multiple of 512."""
+    return Written(octets=await content.put(lab, path, request.stream(), block_size))
 
 
 @router.post("/fs/content", response_model=Written)

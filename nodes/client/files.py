@@ -11,6 +11,7 @@ from nodes.client.placing import Placing, Questions
 from nodes.client.smart_client import SmartClient
 from nodes.config import MILLISECOND, ClusterConfig
 from nodes.errors import FsError
+from nodes.metadata.files import check_block_size
 from nodes.metadata.operations import BLOCK_SIZE, Append, Create, Opened
 from nodes.wire.data_messages import BlockRead, Chosen, Located, PacketAcked, ReplicaIs, WriteOpened
 from nodes.wire.messages import Message
@@ -45,6 +46,7 @@ class FileClient:
 
     async def put(self, path: str, source: AsyncIterator[bytes], block_size: int = BLOCK_SIZE) -> int:
         """Makes a file of what the source gives; returns its length. Raises FsError; EEXIST when the name is taken."""
+        check_block_size(block_size)
         await self._smart.call(Create(path))
         return await self.append(path, source, block_size=block_size)
 

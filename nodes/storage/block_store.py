@@ -126,10 +126,9 @@ class BlockStore:
     def _create(self, block: int, stamp: int) -> None:
         if block in self.replicas:
             self.remove(block)
-        file = self._disk.open_append(_data(block))
-        file.append(head(block, stamp))
-        self._open[block] = file
+        file = self._open[block] = self._disk.open_append(_data(block))
         self.replicas[block] = Replica(stamp, 0)
+        file.append(head(block, stamp))
 
     async def _reopen(self, block: int, old: Replica, stamp: int, length: int) -> None:
         if length > old.length or (length % CHUNK_OCTETS and length != old.length):

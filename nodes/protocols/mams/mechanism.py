@@ -377,10 +377,6 @@ class Mams:
             await self._look.wait()
 
 
-def image_scope(order: m.TakeImage) -> str:
-    return f"image {order.order} of epoch {order.epoch}"
-
-
 def start(
     world: World,
     config: ServerConfig,

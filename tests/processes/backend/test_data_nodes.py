@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
 import threading
@@ -108,9 +109,21 @@ def test_the_command_line_puts_appends_and_gets(running: Up, tmp_path: Path) -> 
         (("get", "/"), b"EISDIR"),
         (("put", str(tmp_path / "none"), "/g"), b"cannot read"),
         (("append", str(local), "/none"), b"ENOENT"),
+        (("put", str(local), "/g", "--block-size", "1000"), b"EINVAL"),
+        (("put", str(local), "/g", "--block-size", "1"), b"block_size"),
     ):
         told = cli(running, *words)
         assert told.returncode == 2 and says in told.stderr and told.stderr.count(b"\n") == 1
+
+
+def test_the_status_tells_of_data_nodes(running: Up) -> None:
+    told = subprocess.run(
+        [sys.executable, "-m", "backend.cli", "status", "--json", "--port", str(running.port)],
+        capture_output=True, cwd=REPOSITORY, timeout=60, check=True,
+    )  # fmt: skip
+    nodes = json.loads(told.stdout)["data_nodes"]
+    assert [node["name"] for node in nodes] == ["dn1", "dn2", "dn3"]
+    assert all(node["process"] == "running" and node["pid"] in running.pids().values() for node in nodes)
 
 
 def test_every_fault_of_a_process_works_on_a_data_node(running: Up) -> None:

@@ -11,7 +11,6 @@ from nodes.config import MILLISECOND, SECOND, DataConfig
 from nodes.trace.block_events import BlockHealth
 from tests.simulation.mams.lab import SETTLE_NS, Lab
 
-PART_NS = 5 * MILLISECOND
 LABS: list[DataLab] = []
 """Those of the present test: at its end each must finish with every lamp green."""
 
@@ -24,6 +23,8 @@ class DataLab(Lab):
         super().__init__(seed, data=DataConfig(nodes=names), **settings)
         self.data_nodes = names
         self.parts_given = 0
+        self.pace_ms = 5
+        """Between two parts of a file that is written."""
         LABS.append(self)
 
     # --- files -----------------------------------------------------------------------------------------------------
@@ -44,7 +45,7 @@ class DataLab(Lab):
         for start in range(0, len(octets), part):
             yield octets[start : start + part]
             self.parts_given += 1
-            await world.clock.sleep(PART_NS)
+            await world.clock.sleep(self.pace_ms * MILLISECOND)
 
     def put(self, path: str, octets: bytes, **options: Any) -> None:
         task = self.begin_put(path, octets, **options)

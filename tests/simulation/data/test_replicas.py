@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 from nodes.errors import FsError
-from nodes.metadata.operations import Delete, SetReplication
+from nodes.metadata.operations import Delete, Mkdir, SetReplication
+from nodes.protocols.mams.renewing import DIRECT_GAP
+from nodes.storage.chunks import sums_of
 from nodes.trace.block_events import ReplicaDamaged, ReplicaRemoved
-from nodes.wire.data_messages import FINAL, WRITING, Remove
+from nodes.trace.events import Renewing
+from nodes.wire.data_messages import FINAL, WRITING, Packet, Remove, WriteBlock, WriteOpened
+from nodes.wire.messages import Message
 from tests.simulation.data.lab import DataLab, content
 
 OCTETS = content(0, 300_000)
@@ -187,3 +191,45 @@ def test_what_a_crashed_writer_left_behind_is_removed_with_its_file() -> None:
     assert lab.files_on_disks() == 5 * 3 * 2 + 3
     lab.eve.call(Delete("/g"))
     lab.until(lambda: lab.files_on_disks() == 5 * 3 * 2)
+
+
+def test_a_junior_that_read_the_image_knows_the_blocks_of_files() -> None:
+    lab = DataLab(14, image_gap=5)
+    behind = lab.standbys[0]
+    lab.faults.crash(behind)
+    lab.put("/f", OCTETS)
+    lab.until(lambda: lab.cluster.view()[behind] == "-")
+    for number in range(DIRECT_GAP):
+        lab.eve.call(Mkdir(f"/d{number}"))
+    lab.faults.restart(behind)
+    lab.until(lambda: lab.cluster.view()[behind] == "J")
+    lab.until(lambda: lab.cluster.view()[behind] == "S")
+    phases = [s.event.phase for s in lab.cluster.events if s.server == behind and type(s.event) is Renewing]
+    assert phases[0] == "image"
+    while lab.active != behind:
+        lab.faults.take_lock("g1")
+        lab.await_next_active()
+        lab.run_ms(3_000)
+    assert lab.get("/f") == OCTETS
+    lab.append("/f", b"more", lab.eve)
+    assert lab.get("/f") == OCTETS + b"more"
+
+
+def test_blocks_that_nobody_allocated_are_refused_or_removed() -> None:
+    lab = stored(15)
+    answers: list[WriteOpened] = []
+
+    def note(sender: str, receiver: str, message: Message) -> bool:
+        if type(message) is WriteOpened and receiver == "ada":
+            answers.append(message)
+        return False
+
+    lab.cluster.hold(note)
+    foreign, unknown = (9 << 48) | 1, (1 << 48) | 999
+    for block in (foreign, unknown):
+        opening = WriteBlock(block, 1, 0, [], {}, 1)
+        lab.cluster.net.carry("ada", "dn1", [opening, Packet(block, 1, 0, b"x", sums_of(b"x"), True)])
+    lab.until(lambda: len(answers) == 2)
+    assert {answer.block: answer.refused[:8] for answer in answers} == {foreign: "no group", unknown: ""}
+    lab.until(lambda: reasons(lab) == {"freed"})
+    assert lab.counts() == [3] * 5
