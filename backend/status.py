@@ -8,15 +8,18 @@ from typing import Any
 LETTERS = {"active": "A", "standby": "S", "junior": "J", "down": "-"}
 SERVER_KEYS = ("name", "group", "role", "process", "epoch", "sn", "pid", "address")
 
+GROUP_KEYS = ("name", "epoch", "active", "commit_sn", "counters")
+
 
 def short(cluster: dict[str, Any]) -> dict[str, Any]:
-    """What design.md promises of `status --json`."""
+    """What `status --json` tells."""
     servers = [{key: server[key] for key in SERVER_KEYS} for server in cluster["servers"]]
     return {
         "cluster": cluster["cluster"],
         "protocol": cluster["protocol"],
         "servers": servers,
         "data_nodes": cluster["data_nodes"],
+        "groups": [{key: group[key] for key in GROUP_KEYS} for group in cluster["groups"]],
     }
 
 

@@ -82,6 +82,7 @@ class Mams:
         if answer is not None:
             answer("group", self._tell_group)
             answer("tree", lambda question: page_of(self._replica.state.namespace, question))
+            answer("counters", self._tell_counters)
 
     def _tell_group(self, question: dict[str, Any]) -> dict[str, Any]:
         """A journal group as it lies on this server's disk, for whoever looks into its journal."""
@@ -89,6 +90,10 @@ class Mams:
         for octets in self._replica.log.octets(sn, sn):
             return {"group": named_fields(decode_group(octets))}
         return {"group": None}
+
+    def _tell_counters(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Only the active counts; from all others null."""
+        return {"counters": None if self._active is None else self._active.counters()}
 
     # --- messages -------------------------------------------------------------------------------------------------
 
