@@ -77,7 +77,7 @@ export const api = {
   ) => get<Timeline>(`/runs/${run}/timeline`, query, signal),
   journal: (
     run: number,
-    query: { from_sn: number; to_sn: number; at_ns?: number | undefined },
+    query: { group: string; from_sn: number; to_sn: number; at_ns?: number | undefined },
     signal?: AbortSignal,
   ) => get<Journals>(`/runs/${run}/journal`, query, signal),
   /** Asked of the server itself, which must run. */

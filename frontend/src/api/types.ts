@@ -38,6 +38,19 @@ export interface Group {
   configuration: { number: number; members: string[] };
 }
 
+/** What the active of a group counts; what is of several groups, since it began to serve. */
+export interface Counters {
+  objects: number;
+  /** Names whose object is at home in another group. */
+  branch_points: number;
+  /** Operations on several groups that are not ended in this one. */
+  open: number;
+  done: number;
+  aborted: number;
+  /** Messages to other groups. */
+  sent: number;
+}
+
 export interface Fault {
   fault: number;
   verb: string;
@@ -108,7 +121,8 @@ export interface Cluster {
   start_s: number | null;
   trouble: string;
   timing: Record<string, number>;
-  groups: Group[];
+  /** `counters` is null while the group's active does not answer. */
+  groups: (Group & { counters: Counters | null })[];
   servers: Server[];
   data_nodes: string[];
   clients: Client[];
@@ -214,7 +228,7 @@ export interface Timeline {
   failed: number[];
   p50_ms: (number | null)[];
   p99_ms: (number | null)[];
-  bands: { server: string; spans: { from_ns: number; to_ns: number; letter: Letter }[] }[];
+  bands: { server: string; group: string; spans: { from_ns: number; to_ns: number; letter: Letter }[] }[];
   faults: { fault: number; verb: string; targets: string[]; at_ns: number; ended_ns: number | null }[];
   failovers: Failover[];
 }
@@ -224,7 +238,9 @@ export type CellState = "p" | "c" | "a" | "e" | "x";
 /** from_sn, to_sn, epoch, state: equal neighbours are one run. */
 export type CellRun = [from_sn: number, to_sn: number, epoch: number, state: CellState];
 
+/** The journals of one replica group: serial numbers count in each group for itself. */
 export interface Journals {
+  group: string;
   commit_sn: number;
   first_sn: number;
   last_sn: number;
@@ -305,4 +321,5 @@ export type StreamFrame =
   | { type: "messages"; list: MessageLine[]; dropped: number }
   | ({ type: "processes" } & Processes)
   | ({ type: "failover" } & Failover)
+  | { type: "counters"; groups: Record<string, Counters> }
   | { type: "lamps"; lamps: Lamp[] };

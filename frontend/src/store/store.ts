@@ -3,6 +3,7 @@ import type {
   Client,
   Cluster,
   Coordination,
+  Counters,
   Failover,
   LabEvent,
   Lamp,
@@ -74,6 +75,8 @@ export interface LabState {
   processes: Processes["servers"];
   /** Splits of the live run, oldest first, at most 100; a later frame for the same epoch replaces. */
   failovers: Failover[];
+  /** By group, of the present; a group whose active does not answer is not in it. */
+  counters: Record<string, Counters>;
   /** Counts changes of `events`, `rates` and `messages`, which are not in the store for speed. */
   beat: number;
   /** The run that is looked at; null is the live one. */
@@ -98,6 +101,7 @@ export const useLab = create<LabState>()(() => ({
   coordination: null,
   processes: [],
   failovers: [],
+  counters: {},
   beat: 0,
   run: null,
   moment: null,

@@ -20,7 +20,7 @@ export interface LinkShape {
 }
 
 export interface Scene {
-  groups: { name: string; servers: string[] }[];
+  groups: { name: string; servers: string[]; active?: string }[];
   clients: string[];
   /** Servers that reach nobody: they stand on the island. */
   adrift: ReadonlySet<string>;
@@ -42,6 +42,8 @@ export interface Geometry {
   /** How many stand on the island. */
   adrift: number;
   links: LinkShape[];
+  /** The ways between the actives of different groups. */
+  bridges: LinkShape[];
 }
 
 export const COORDINATION = "coordination";
@@ -81,6 +83,7 @@ export function layout(scene: Scene, width: number, rem: number): Geometry {
     cards: {},
     adrift: scene.adrift.size,
     links: [],
+    bridges: [],
   };
   let top = frame.laneTop;
   for (const { name, servers } of scene.groups) {
@@ -91,6 +94,7 @@ export function layout(scene: Scene, width: number, rem: number): Geometry {
   placeIsland(geometry, frame, sizes, scene, top - rem);
   placeClients(geometry, frame, scene.clients);
   geometry.links = allLinks(geometry, scene, rem);
+  geometry.bridges = allBridges(geometry, scene, rem);
   const lowest = Math.max(top - rem, geometry.island.y + geometry.island.height);
   geometry.height = lowest + 0.5 * rem;
   return geometry;
@@ -209,6 +213,25 @@ function allLinks(geometry: Geometry, scene: Scene, rem: number): LinkShape[] {
     });
   }
   return links;
+}
+
+/** Every two actives that are ashore, the upper one first. */
+function allBridges(geometry: Geometry, { groups, adrift }: Scene, rem: number): LinkShape[] {
+  const actives = groups.flatMap(({ active = "" }) =>
+    geometry.cards[active] === undefined || adrift.has(active) ? [] : [active],
+  );
+  return actives.flatMap((b, to) =>
+    actives.slice(0, to).map((a) => ({ a, b, curve: bridge(geometry, a, b, rem) })),
+  );
+}
+
+/** From the foot of the upper card to the head of the lower one, away from the links within the groups. */
+function bridge(geometry: Geometry, a: string, b: string, rem: number): Curve {
+  const [upper, lower] = [boxOf(geometry, a), boxOf(geometry, b)];
+  const start = { x: upper.x + upper.width * 0.62, y: upper.y + upper.height };
+  const end = { x: lower.x + lower.width * 0.38, y: lower.y };
+  const reach = Math.max(2 * rem, (end.y - start.y) * 0.45);
+  return [start, { x: start.x, y: start.y + reach }, { x: end.x, y: end.y - reach }, end];
 }
 
 export function boxOf(geometry: Geometry, name: string): Box {
