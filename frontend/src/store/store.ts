@@ -58,7 +58,12 @@ export interface Toast {
   undo: { label: string; run: () => void } | null;
 }
 
+export type PageName = "cluster" | "namespace";
+
 export interface LabState {
+  page: PageName;
+  /** What is pointed at on the namespace page. */
+  path: string;
   connection: Connection;
   /** What events do not tell: names, timing, addresses; asked again at each hello. */
   cluster: Cluster | null;
@@ -89,6 +94,8 @@ export interface LabState {
 }
 
 export const useLab = create<LabState>()(() => ({
+  page: "cluster",
+  path: "/",
   connection: { state: "connecting", since_ms: 0, retry_at_ms: 0 },
   cluster: null,
   verbs: [],
@@ -134,9 +141,13 @@ export function isLive(state: LabState): boolean {
   return state.moment === null && (state.run === null || state.run === state.liveRun);
 }
 
+export function isConnected(state: LabState): boolean {
+  return state.connection.state === "live";
+}
+
 /** Whether acts on the cluster make sense: the live run is looked at (frozen or not) and we are connected. */
 export function canAct(state: LabState): boolean {
-  return state.connection.state === "live" && (state.run === null || state.run === state.liveRun);
+  return isConnected(state) && (state.run === null || state.run === state.liveRun);
 }
 
 /** When the run that is looked at began; 0 while that is unknown. */

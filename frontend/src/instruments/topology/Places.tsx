@@ -44,7 +44,7 @@ function Counted({ name, counters }: { name: string; counters: Counters }) {
   const several = useLab((state) => Object.keys(state.live.groups).length > 1);
   const { objects, branch_points, open, done, aborted, sent } = counters;
   return (
-    <>
+    <span className={several ? "lane-counted" : ""}>
       <span>
         objects <b data-testid={`objects-${name}`}>{count(objects)}</b>
       </span>
@@ -60,7 +60,7 @@ function Counted({ name, counters }: { name: string; counters: Counters }) {
           </span>
         </>
       )}
-    </>
+    </span>
   );
 }
 

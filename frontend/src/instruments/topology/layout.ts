@@ -53,6 +53,8 @@ const ARC_REM = 1.2;
 /** How much deeper an arc hangs for each server that it passes; small cards leave less room between rows. */
 const ARC_STEP_REM = { full: 1.35, compact: 0.5 };
 const LANE_TOP_REM = 1.1;
+/** The line under a lane that tells what its group counts, where there are several. */
+const COUNTED_REM = 1.4;
 const CARD = { least: 9.2, most: 17, height: 12 };
 const SMALL_CARD = { least: 6.6, most: 9.2, height: 6.9 };
 
@@ -86,8 +88,9 @@ export function layout(scene: Scene, width: number, rem: number): Geometry {
     bridges: [],
   };
   let top = frame.laneTop;
+  const counted = scene.groups.length > 1 ? COUNTED_REM * rem : 0;
   for (const { name, servers } of scene.groups) {
-    const height = placeLane(geometry, frame, sizes, top, servers);
+    const height = placeLane(geometry, frame, sizes, top, servers) + counted;
     geometry.lanes.push({ name, box: { x: laneLeft, y: top, width: laneWidth, height } });
     top += height + rem;
   }
