@@ -10,6 +10,11 @@ const TITLES: Record<Target["act"], string> = {
   delete: "Delete",
 };
 
+/** What has the focus when the dialog opens: the browser looks for the attribute, which React does not write. */
+function first(element: HTMLElement | null): void {
+  element?.setAttribute("autofocus", "");
+}
+
 function close(): void {
   useAct.setState({ target: null });
   requestAnimationFrame(() => document.querySelector<HTMLElement>("[role=treeitem][tabindex='0']")?.focus());
@@ -70,8 +75,7 @@ function ActForm({ target }: { target: Target }) {
         <label>
           {act === "make" ? "Name" : "New path"}
           <input
-            // biome-ignore lint/a11y/noAutofocus: the dialog was opened to type this
-            autoFocus
+            ref={first}
             value={text}
             spellCheck={false}
             autoComplete="off"
@@ -85,15 +89,13 @@ function ActForm({ target }: { target: Target }) {
         </p>
       )}
       <div className="act-buttons">
-        <button type="button" className="pill" onClick={close}>
+        <button type="button" className="pill" ref={act === "delete" ? first : null} onClick={close}>
           Leave it
         </button>
         <button
           type="submit"
           className={act === "delete" ? "primary danger" : "primary"}
           disabled={busy}
-          // biome-ignore lint/a11y/noAutofocus: Enter confirms, Escape leaves
-          autoFocus={act === "delete"}
           data-testid={`do-${act}`}
         >
           {busy ? "Waiting for the groups…" : act === "delete" ? `Delete ${path}` : TITLES[act]}

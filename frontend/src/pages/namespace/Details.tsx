@@ -37,7 +37,7 @@ export function Details({ onAct }: { onAct: (act: ActName) => void }) {
         {entry !== undefined && (
           <>
             <Fact name="kind" value={entry.kind} />
-            {entry.kind === "directory" && <Fact name="names in it" value={count(entry.entries)} />}
+            {entry.kind === "directory" && <Fact name="names" value={count(entry.entries)} />}
             <Fact name="owner" value={entry.owner} />
             <Fact name="mode" value={modeWords(entry.mode)} />
             <Fact name="changed" value={new Date(entry.mtime_ns / NS_PER_MS).toLocaleString()} />

@@ -62,7 +62,7 @@ function Groups() {
   const counters = useLab((state) => state.counters);
   const current = useLab(isConnected);
   return (
-    <ul className="legend namespace-groups" aria-label="Groups">
+    <ul className="namespace-groups" aria-label="Groups">
       {groups.map((name) => {
         const counted = current ? counters[name] : undefined;
         return (

@@ -110,7 +110,10 @@ function Named({ row, groups }: { row: Extract<Row, { kind: "object" }>; groups:
       <span className="tree-space" />
       {entry?.branch_point && (
         <span className="branch-point" title="This name leads to an object of another group">
-          <span aria-hidden="true">⑂ </span>branch point
+          <svg viewBox="0 0 12 12" width="0.8rem" height="0.8rem" aria-hidden="true">
+            <path d="M3 11V1M3 7C3 4 9 5 9 1" />
+          </svg>
+          branch point
         </span>
       )}
       {home !== "" && <GroupBadge name={home} groups={groups} />}
