@@ -15,8 +15,6 @@ from tests.browser.running import ROOT, Running
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
 
-PAIR = ("--groups", "2", "--standbys", "2", "--placement", "random")
-
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
@@ -46,23 +44,6 @@ def lab(shared: Running) -> Running:
     """One cluster for all tests, whole again before each."""
     shared.mend()
     return shared
-
-
-@pytest.fixture(scope="session")
-def shared_pair(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Running]:
-    running = Running(tmp_path_factory.mktemp("pair"), shape=PAIR)
-    try:
-        running.start()
-        yield running
-    finally:
-        running.stop()
-
-
-@pytest.fixture
-def pair(shared_pair: Running) -> Running:
-    """One cluster of two groups for all tests, whole again before each."""
-    shared_pair.mend()
-    return shared_pair
 
 
 @pytest.fixture

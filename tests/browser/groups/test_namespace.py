@@ -118,10 +118,9 @@ def test_what_is_wrong_is_said_where_it_was_asked(page: Page, pair: Running) -> 
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
 def test_axe_finds_nothing_on_the_namespace_page(
-    browser: Browser, pair: Running, scheme: Any, width: int
+    browser: Browser, pair: Running, width: int, scheme: Any
 ) -> None:
     context = browser.new_context(
         viewport={"width": width, "height": 800}, color_scheme=scheme, reduced_motion="reduce"
