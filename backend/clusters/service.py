@@ -32,7 +32,7 @@ def cluster(lab: Lab) -> dict[str, Any]:
         "start_s": lab.start_s,
         "trouble": lab.trouble,
         "timing": msgspec.structs.asdict(config.timing),
-        "groups": [views.group(group) for group in picture.groups.values()],
+        "groups": groups(lab),
         "servers": servers(lab),
         "data_nodes": data_nodes(lab),
         "clients": clients(lab),
@@ -41,6 +41,15 @@ def cluster(lab: Lab) -> dict[str, Any]:
         "faults": views.faults(picture),
         "lamps": lab.checks.lamps(),
     }
+
+
+def groups(lab: Lab) -> list[dict[str, Any]]:
+    told = []
+    for state in lab.fabric.picture.groups.values():
+        counters = lab.counters.get(state.name)
+        counted = msgspec.structs.asdict(counters) if counters else None
+        told.append({**views.group(state), "counters": counted})
+    return told
 
 
 def servers(lab: Lab) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from starlette.responses import StreamingResponse
 
 from backend.depends import TheLab
 from backend.fs import content, service
-from backend.fs.models import PATH_CHARACTERS, FsAnswer, FsRequest, Written
+from backend.fs.models import PATH_CHARACTERS, Directory, FsAnswer, FsRequest, Written
 from nodes.metadata.operations import BLOCK_SIZE, BLOCK_SIZE_MAX, CHUNK_OCTETS
 
 Path = Annotated[str, Query(max_length=PATH_CHARACTERS)]
@@ -47,3 +47,14 @@ async def append(path: Path, request: Request, lab: TheLab, force: bool = False)
 async def get(path: Path, lab: TheLab) -> StreamingResponse:
     """What a file holds. The connection breaks when no data node gives the rest of it."""
     return StreamingResponse(await content.get(lab, path), media_type="application/octet-stream")
+
+
+@router.get("/fs/list", response_model=Directory)
+async def read_directory(
+    lab: TheLab,
+    path: Annotated[str, Query(max_length=PATH_CHARACTERS)],
+    after: Annotated[str, Query(max_length=PATH_CHARACTERS)] = "",
+    limit: Annotated[int, Query(ge=1, le=200)] = 100,
+) -> dict[str, Any]:
+    """The names of a directory behind `after`, with what they lead to."""
+    return await service.directory(lab, path, after, limit)

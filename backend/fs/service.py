@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from typing import Any
 
@@ -13,9 +14,21 @@ from backend.fs.models import FsRequest
 from backend.lab import Lab
 from nodes.client.files import FileClient
 from nodes.client.smart_client import SmartClient
-from nodes.metadata.operations import Create, Delete, List, Mkdir, Operation, Rename, Stat
+from nodes.errors import FsError
+from nodes.metadata.operations import (
+    Attributes,
+    Create,
+    Delete,
+    List,
+    Listing,
+    Mkdir,
+    Operation,
+    Rename,
+    Stat,
+)
 from nodes.real.process import client_world
 from nodes.trace.base import Event
+from nodes.units import home_group
 
 NAME = "control"
 
@@ -47,6 +60,42 @@ async def call(lab: Lab, request: FsRequest) -> dict[str, Any]:
         "server": client.believed_active,
         "epoch": answer.epoch,
         "sn": answer.sn,
+    }
+
+
+async def directory(lab: Lab, path: str, after: str, limit: int) -> dict[str, Any]:
+    """Raises FsError. A name that goes while its object is asked for is left out."""
+    client = client_of(lab)
+    own = (await client.call(Stat(path))).result
+    listing = (await client.call(List(path, after, limit))).result
+    assert isinstance(own, Attributes) and isinstance(listing, Listing)
+    below = [f"{path.rstrip('/')}/{name}" for name in listing.names]
+    told = await asyncio.gather(*(client.call(Stat(each)) for each in below), return_exceptions=True)
+    homes = {group.number: group.name for group in lab.home.file.cluster.groups}
+    entries = []
+    for name, answer in zip(listing.names, told, strict=True):
+        if isinstance(answer, FsError) and answer.name == "ENOENT":
+            continue
+        if isinstance(answer, BaseException):
+            raise answer
+        assert isinstance(answer.result, Attributes)
+        entries.append(entry(name, answer.result, own, homes))
+    home = homes[home_group(own.inode)]
+    return {"path": path, "home": home, "entries": entries, "more": listing.more}
+
+
+def entry(name: str, found: Attributes, parent: Attributes, homes: dict[int, str]) -> dict[str, Any]:
+    """`homes`: the names of the groups by number."""
+    home = home_group(found.inode)
+    return {
+        "name": name,
+        "kind": found.kind,
+        "home": homes[home],
+        "branch_point": home != home_group(parent.inode),
+        "entries": found.entries,
+        "mode": found.mode,
+        "owner": found.owner,
+        "mtime_ns": found.mtime_ns,
     }
 
 

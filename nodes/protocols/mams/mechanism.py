@@ -84,6 +84,13 @@ class Mams:
         world.coordination.on_state(self.on_state)
         self.on_state(world.coordination.state)
         answer_questions(self._replica)
+        answer = getattr(world, "answer", None)
+        if answer is not None:
+            answer("counters", self._tell_counters)
+
+    def _tell_counters(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Only the active counts; from all others null."""
+        return {"counters": None if self._active is None else self._active.counters()}
 
     # --- messages -------------------------------------------------------------------------------------------------
 
