@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 
 from backend import metrics
+from backend.checkpoints.router import router as checkpoints
 from backend.clusters.models import ErrorLine
 from backend.clusters.router import router as clusters
 from backend.errors import LabError, file_system_status
@@ -31,7 +32,7 @@ def create_app(lab: Lab) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )  # fmt: skip
     app.state.lab = lab
-    for router in (clusters, faults, events, fs, stream, metrics.router):
+    for router in (checkpoints, clusters, faults, events, fs, stream, metrics.router):
         app.include_router(router)
     app.add_exception_handler(LabError, lab_error)
     app.add_exception_handler(FsError, fs_error)

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 import typer
 
+from backend.checkpoints.cli import app as checkpoint_app
 from backend.errors import WRONG_INPUT_EXIT, LabError, Malformed, reason_of
 from backend.settings import DEFAULT_PORT, DEFAULT_PROTOCOL, Settings, default_data
 from backend.shape import Shape
@@ -147,6 +148,7 @@ def typed(text: str) -> Any:
 
 fs_app = typer.Typer(no_args_is_help=True, help="The file system, through the smart client.")
 app.add_typer(fs_app, name="fs")
+app.add_typer(checkpoint_app, name="checkpoint")
 
 
 @fs_app.callback()

@@ -29,6 +29,8 @@ class Holes(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     reads_before_flush: bool = False
     stale_view_write: bool = False
     async_flush: bool = False
+    one_phase_barrier: bool = False
+    checkpoint_unpinned: bool = False
 
 
 class Timing(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -7,6 +7,7 @@ from nodes.protocols.dcfs2 import mechanism as dcfs2
 from nodes.protocols.dcfs2 import messages as dcfs2_messages
 from nodes.protocols.mams import mechanism as mams
 from nodes.protocols.mams import messages as mams_messages
+from nodes.protocols.mams.checkpoints import messages as checkpoint_messages
 from nodes.protocols.vssp import mechanism as vssp
 from nodes.protocols.vssp import messages as vssp_messages
 from nodes.slots import MakeImageStore
@@ -18,6 +19,7 @@ MESSAGES: tuple[type[Message], ...] = (
     CLIENT_MESSAGES
     + DATA_MESSAGES
     + mams_messages.MESSAGES
+    + checkpoint_messages.MESSAGES
     + dcfs2_messages.MESSAGES
     + vssp_messages.MESSAGES
 )

@@ -67,6 +67,12 @@ class ImageStore(Protocol):
     def kept_sn(self) -> int:
         """This server needs its own journal from behind this sn: its newest image, or an older one that is pinned; 0 without any."""
 
+    def bar(self, incarnation: int, sn: int) -> None:
+        """From now on no image counts that goes beyond `sn` and is of an earlier incarnation of the cluster (safety rule 14)."""
+
+    async def set_aside(self, incarnation: int, sn: int, directory: str) -> None:
+        """Bars those images, and moves the ones on this disk under `directory`. Raises OSError."""
+
     async def write(
         self, namespace: Namespace, mark: Mark, replicas: list[str], dumped: Callable[[], None]
     ) -> list[str]:
@@ -113,6 +119,10 @@ class GroupHost(Protocol):
 
     @property
     def namespace(self) -> Namespace: ...
+
+    @property
+    def draining(self) -> bool:
+        """A checkpoint is being marked: nothing is begun, and what another group asks for anew is refused (safety rule 13)."""
 
     def now_ns(self) -> int:
         """For the next record: later than everything this group has recorded or heard of."""

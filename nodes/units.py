@@ -16,6 +16,8 @@ Nanos = NewType("Nanos", int)
 
 GROUP_SHIFT = 48
 DIRECTORY = 1 << 47
+INCARNATION_SHIFT = 32
+"""Each incarnation of the cluster gives away its own share of the numbers of inodes, moves and distributed operations."""
 ROOT_GROUP = 1
 ROOT = ROOT_GROUP << GROUP_SHIFT | DIRECTORY | 1
 

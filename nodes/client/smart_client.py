@@ -11,6 +11,7 @@ import asyncio
 from nodes.client.dentries import Dentries, depth_of
 from nodes.client.retry import pause_ns
 from nodes.client.routing import Routes
+from nodes.client.sequences import make_way, summary
 from nodes.config import MILLISECOND, SECOND, ClusterConfig
 from nodes.errors import FsError
 from nodes.metadata.lookup import TOP, Start
@@ -23,8 +24,6 @@ from nodes.metadata.operations import (
     ContentSummary,
     Create,
     Delete,
-    List,
-    Listing,
     Made,
     Mkdir,
     OpenSession,
@@ -32,7 +31,6 @@ from nodes.metadata.operations import (
     Rename,
     Restamp,
     Stat,
-    Summary,
 )
 from nodes.metadata.sessions import OPEN_MAX
 from nodes.trace.events import Called, Invoked
@@ -129,51 +127,10 @@ class SmartClient:
         if self._alone:
             return await self._run(operation)
         if type(operation) is Mkdir and operation.parents:
-            return await self._make_way(operation)
+            return await make_way(self._run, operation)
         if type(operation) is ContentSummary:
-            return await self._summary(operation.path)
+            return await summary(self._run, operation.path)
         return await self._run(operation)
-
-    async def _make_way(self, operation: Mkdir) -> Answer:
-        """mkdir with parents is a sequence of mkdirs (safety rule 12)."""
-        names = operation.path.split("/")
-        for depth in range(2, len(names)):
-            try:
-                await self._run(Mkdir("/".join(names[:depth]), False, operation.mode))
-            except FsError as error:
-                if error.name != "EEXIST":
-                    raise
-        try:
-            return await self._run(Mkdir(operation.path, False, operation.mode))
-        except FsError as error:
-            answer = await self._run(Stat(operation.path)) if error.name == "EEXIST" else None
-            if answer is None or answer.result.kind != "directory":  # type: ignore[union-attr]
-                raise
-            answer.result = Made(answer.result.inode)  # type: ignore[union-attr]
-            return answer
-
-    async def _summary(self, path: str) -> Answer:
-        """Counted object by object: what is below may be at home anywhere, and may change meanwhile."""
-        answer = await self._run(Stat(path))
-        told = answer.result
-        assert isinstance(told, Attributes)
-        if told.kind == "file":
-            answer.result = Summary(0, 1, told.length)
-            return answer
-        directories, files, octets, after, more = 1, 0, 0, "", True
-        while more:
-            listed = (await self._run(List(path, after))).result
-            assert isinstance(listed, Listing)
-            for name in listed.names:
-                below = (await self._summary(f"{path.rstrip('/')}/{name}")).result
-                assert isinstance(below, Summary)
-                directories += below.directories
-                files += below.files
-                octets += below.octets
-            more = listed.more
-            after = listed.names[-1] if listed.names else ""
-        answer.result = Summary(directories, files, octets)
-        return answer
 
     async def _run(self, operation: Operation, told: bool = True) -> Answer:
         while self._open and self._next + 1 - next(iter(self._open)) >= OPEN_MAX:
@@ -197,6 +154,8 @@ class SmartClient:
             )
         if answer.error:
             name, _, explanation = answer.error.partition(": ")
+            if name == "ESTALE":
+                self._open_anew(course.group)
             raise FsError(name, explanation)
         if not self._alone:
             self._learn_result(operation, answer)
@@ -223,6 +182,11 @@ class SmartClient:
             opening = self._opening[group] = asyncio.ensure_future(self._open_session(group))
         if not opening.done():
             await opening
+
+    def _open_anew(self, group: int) -> None:
+        """The session is not known there: the cluster went back to before it. This call is refused, the next one opens it again."""
+        self._opening.pop(group, None)
+        self._groups[group].opened = False
 
     async def _open_session(self, group: int) -> None:
         self._next += 1

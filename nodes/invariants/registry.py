@@ -17,7 +17,9 @@ from nodes.invariants.linearisable import Linearisable
 from nodes.invariants.no_lost_write import NoLostWrite
 from nodes.invariants.one_active import OneActive
 from nodes.invariants.same_state import SameState
+from nodes.invariants.up_to_barrier import UpToBarrier
 from nodes.trace.base import Event
+from nodes.trace.checkpoints import TakenBack
 from nodes.trace.events import Called, CheckFailed, RoleChanged, Stamped
 
 Step = Callable[[Stamped, Any], None]
@@ -28,6 +30,11 @@ NAMES = tuple(
 )
 NAMES_OF_ALL = (*NAMES, Atomic.name, BlocksKept.name)
 """In the order of the page; the last but one where there are several groups, the last one where there are data nodes."""
+
+
+UNABLE = (
+    "cannot go on: the cluster went back to a checkpoint, and this check does not know what it found there"
+)
 
 
 class GroupChecks:
@@ -52,51 +59,100 @@ class GroupChecks:
                 self.steps.setdefault(kind, []).append(step)
 
 
+class Era:
+    """The checks of one incarnation of the cluster: a recovery sets aside what came after its barrier, and begins anew."""
+
+    def __init__(self, cluster: ClusterConfig, number: int) -> None:
+        several = len(cluster.groups) > 1
+        self.groups = {group.name: GroupChecks(not several) for group in cluster.groups}
+        self.only = next(iter(self.groups.values())) if not several else None
+        self.shared: list[Check] = []
+        if several:
+            home = {name: group.name for group in cluster.groups for name in group.members}
+            names = {group.number: group.name for group in cluster.groups}
+            self.shared = [ByStamp(home), Atomic(names)]
+        if cluster.data.nodes:
+            self.shared.append(BlocksKept())
+        self.checks = [check for group in self.groups.values() for check in group.checks] + self.shared
+        for check in self.checks:
+            if number and isinstance(check, Linearisable | ByStamp):
+                check.unable = UNABLE
+
+
 class Lamps:
     """Live verdicts on a cluster: give it every event, in each server's own order."""
 
     def __init__(self, cluster: ClusterConfig) -> None:
-        several = len(cluster.groups) > 1
+        self._cluster = cluster
         self._home = {name: group.name for group in cluster.groups for name in group.members}
         """Server to its group."""
-        self._groups = {group.name: GroupChecks(not several) for group in cluster.groups}
-        self._only = next(iter(self._groups.values())) if not several else None
-        self._shared: list[Check] = []
-        if several:
-            names = {group.number: group.name for group in cluster.groups}
-            self._shared = [ByStamp(self._home), Atomic(names)]
-        if cluster.data.nodes:
-            self._shared.append(BlocksKept())
-        self._checks = [check for group in self._groups.values() for check in group.checks] + self._shared
+        self._eras = [Era(cluster, 0)]
+        """By incarnation, counted from the one in which the check began."""
+        self._lives_in: dict[str, int] = {}
+        """The era of each server that has been taken back."""
+        self._began: dict[str, list[tuple[int, int]]] = {}
+        """By group: (epoch, era) with which each era but the first began."""
+        self._incarnations: list[int] = []
+        """Of each era but the first."""
+        self._barrier = UpToBarrier({group.number: group.name for group in cluster.groups})
         self._look_ns = 0
 
     def on_event(self, stamped: Stamped) -> None:
         event = stamped.event
-        group = self._only or self._group_of(stamped)
+        if isinstance(event, TakenBack):
+            self._take_back(stamped.server, event)
+        era = self._eras[self._era_of(stamped)]
+        group = era.only or era.groups.get(self._group_of(stamped))
         if group is not None:
             for step in group.steps.get(type(event), ()):
                 step(stamped, event)
-        for check in self._shared:
+        for check in era.shared:
             check.on_event(stamped)
+        self._barrier.on_event(stamped)
         if stamped.at_ns > self._look_ns:
             self._look_ns = stamped.at_ns + SECOND
-            for check in self._checks:
+            for check in self._eras[-1].checks:
                 check.on_time(stamped.at_ns)
 
-    def _group_of(self, stamped: Stamped) -> GroupChecks | None:
+    def _take_back(self, server: str, event: TakenBack) -> None:
+        if event.incarnation not in self._incarnations:
+            self._incarnations.append(event.incarnation)
+            self._eras.append(Era(self._cluster, len(self._eras)))
+        era = self._lives_in[server] = 1 + self._incarnations.index(event.incarnation)
+        began = self._began.setdefault(event.group, [])
+        if (event.epoch, era) not in began:
+            began.append((event.epoch, era))
+
+    def _era_of(self, stamped: Stamped) -> int:
+        """A call belongs to the era in whose epochs it was answered; what clients tell else, to the present one."""
+        event = stamped.event
+        if isinstance(event, Called):
+            began = self._began.get(self._home.get(event.server, ""), [])
+            return max((era for epoch, era in began if epoch <= event.epoch), default=0)
+        if stamped.server in self._home:
+            return self._lives_in.get(stamped.server, 0)
+        return len(self._eras) - 1
+
+    def _group_of(self, stamped: Stamped) -> str:
         """A call belongs to the group that answered it; a server that was added tells its group itself."""
         event = stamped.event
         if isinstance(event, Called):
-            return self._groups.get(self._home.get(event.server, ""))
+            return self._home.get(event.server, "")
         name = self._home.get(stamped.server)
-        if name is None and isinstance(event, RoleChanged):
+        if name is None and isinstance(event, RoleChanged | TakenBack):
             name = self._home[stamped.server] = event.group
-        return self._groups.get(name or "")
+        return name or ""
 
     def finish(self) -> None:
-        """No more events come. What still waits for its counterpart fails."""
-        for check in self._checks:
+        """No more events come. What still waits for its counterpart fails, unless it was set aside with its incarnation."""
+        for check in [*self._eras[-1].checks, self._barrier]:
             check.finish()
+
+    @property
+    def _checks(self) -> list[Check]:
+        """The last one has a lamp as soon as there are checkpoints."""
+        barrier = [self._barrier] if self._barrier.checked or self._barrier.failures else []
+        return [*(check for era in self._eras for check in era.checks), *barrier]
 
     @property
     def failures(self) -> list[CheckFailed]:

@@ -25,7 +25,7 @@ from nodes.metadata.records import (
     VoteRecord,
 )
 from nodes.metadata.tree import Tree, Undo
-from nodes.units import OpId
+from nodes.units import INCARNATION_SHIFT, OpId
 
 Key = tuple[int, int]
 """Coordinator's group and the number that it gave the operation."""
@@ -93,7 +93,18 @@ class Crossing:
 
     def is_over(self, key: Key) -> bool:
         """Whether the operation has ended here, so that whatever is still said of it comes late."""
-        return key[1] < self.watermarks.get(key[0], 0) or key in self.finished
+        share = self.next_seq >> INCARNATION_SHIFT << INCARNATION_SHIFT
+        return key[1] < max(self.watermarks.get(key[0], 0), share) or key in self.finished
+
+    def begin_incarnation(self, number: int, undo: Undo) -> None:
+        """Whatever an earlier incarnation still says of its operations comes late."""
+        if undo is not None:
+            undo.append((self._number_from, self.next_seq))
+        self._number_from(max(self.next_seq, number << INCARNATION_SHIFT))
+
+    def _number_from(self, next_seq: int) -> None:
+        self.digest = (self.digest + (next_seq - self.next_seq) * 31) & MASK
+        self.next_seq = next_seq
 
     def recompute_digest(self) -> int:
         total = (self.next_seq - 1) * 31

@@ -17,9 +17,11 @@ from nodes.metadata.reading import Reader
 from nodes.metadata.records import (
     AlterRecord,
     AppendRecord,
+    BarrierRecord,
     CloseSessionRecord,
     DecideRecord,
     GrowRecord,
+    IncarnationRecord,
     KeepRecord,
     MakeRecord,
     MoveRecord,
@@ -65,6 +67,8 @@ class Namespace:
             OpenSessionRecord: lambda record, undo: self.sessions.open(record.op_id.client, undo),
             CloseSessionRecord: lambda record, undo: self.sessions.close(record.op_id.client, undo),
             ReclaimRecord: lambda record, undo: self.tree.drop(record.inode, undo),
+            BarrierRecord: lambda record, undo: None,
+            IncarnationRecord: self._begin_incarnation,
             **self.crossing.appliers,
             **file_appliers(self.tree),
         }
@@ -137,6 +141,10 @@ class Namespace:
 
     def _remove(self, record: RemoveRecord, undo: Undo) -> None:
         self.tree.remove(self.tree.inodes[record.parent], record.name, record.at_ns, undo)
+
+    def _begin_incarnation(self, record: IncarnationRecord, undo: Undo) -> None:
+        self.tree.begin_incarnation(record.number, undo)
+        self.crossing.begin_incarnation(record.number, undo)
 
     def _alter(self, record: AlterRecord, undo: Undo) -> None:
         given = {name: getattr(record, name) for name in ALTERABLE}

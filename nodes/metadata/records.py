@@ -172,10 +172,28 @@ class FinishRecord(_PeerRecord, array_like=True, tag=True, gc=False):
     """S2PC-MP's End: the coordinator knows the decision."""
 
 
+# --- checkpoints of the whole cluster (CFS §4.3) ----------------------------------------------------------------------
+
+
+class BarrierRecord(_InnerRecord, array_like=True, tag=True, gc=False):
+    """Nothing changes: a checkpoint holds what comes before it. The only record of its journal group."""
+
+    name: str
+    stamp_ns: int
+    """What all groups agreed to call the present time."""
+
+
+class IncarnationRecord(_InnerRecord, array_like=True, tag=True, gc=False):
+    """The cluster was taken back to a checkpoint: no number that was given away since is given again, no path resolved since is believed."""
+
+    number: int
+
+
 Record = (
     MakeRecord | MoveRecord | RemoveRecord | AlterRecord | KeepRecord | OpenSessionRecord | CloseSessionRecord
     | AppendRecord | GrowRecord | RestampRecord
     | BeginRecord | DecideRecord | EndRecord | VoteRecord | PromiseRecord | OutcomeRecord | FinishRecord | ReclaimRecord
+    | BarrierRecord | IncarnationRecord
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from nodes.metadata.blocks import Bodies
 from nodes.metadata.inode import MASK, NO_NAMES, Inode, dentry_term
 from nodes.metadata.locks import Locks
 from nodes.metadata.placement import Unit
-from nodes.units import DIRECTORY, GROUP_SHIFT, ROOT, ROOT_GROUP
+from nodes.units import DIRECTORY, GROUP_SHIFT, INCARNATION_SHIFT, ROOT, ROOT_GROUP
 
 Undo = list[Any] | None
 OWNER = "clover"
@@ -218,6 +218,19 @@ class Tree:
     def _uncount_move(self, digest: int) -> None:
         self.moves -= 1
         self.digest = digest
+
+    def begin_incarnation(self, number: int, undo: Undo) -> None:
+        """Inode numbers and the count of moves go on above all that the incarnations before can have used."""
+        if undo is not None:
+            undo.append((self._end_incarnation, self.next_number, self.moves, self.digest))
+        share = number << INCARNATION_SHIFT
+        self.next_number = max(self.next_number, self.group << GROUP_SHIFT | share)
+        moves = max(self.moves, share)
+        self.digest = (self.digest + (moves - self.moves) * MOVE_TERM) & MASK
+        self.moves = moves
+
+    def _end_incarnation(self, next_number: int, moves: int, digest: int) -> None:
+        self.next_number, self.moves, self.digest = next_number, moves, digest
 
     def set_unit(self, number: int, unit: Unit, undo: Undo) -> None:
         before = self.units.get(number)

@@ -212,6 +212,12 @@ class SimCluster:
         assert world is not None
         return world.answers[question["do"]](question)
 
+    def begin_asking(self, name: str, question: dict[str, Any]) -> asyncio.Task[Any]:
+        """A question whose answer takes its time; it goes on while the cluster runs."""
+        machine = self.servers[name].machine
+        assert machine is not None
+        return self.loop.create_task(self.ask(name, question), context=machine.context)
+
     # --- events ----------------------------------------------------------------------------------------------------
 
     def on_event(self, callback: Callable[[Stamped], None]) -> None:

@@ -19,6 +19,7 @@ from nodes.trace.block_events import (
     ReplicasFound,
     ReplicaStored,
 )
+from nodes.trace.checkpoints import BarrierWritten, CheckpointOutcome, TakenBack
 from nodes.trace.pool_events import (
     ImageRefused,
     ImageShelved,
@@ -322,6 +323,7 @@ class MessageDropped(Event, frozen=True, array_like=True, gc=False):
 AnyEvent = (
     Started | Stopped | RoleChanged | StepTaken | Serving | StoppedServing | Durable | Cut | Committed | Applied
     | JournalOpened | JournalCorrupt | Renewing | ImageWritten | ImageShelved | ImageRefused | PacketRefused | JournalPruned
+    | BarrierWritten | CheckpointOutcome | TakenBack
     | PoolReported | ReportRefused | ReplicasDisagree | Repairing | LeaseLost | LeaseConfirmed | Warned | Placed | LockHeld | EpochRaised | Configured
     | ReplicaStored | ReplicaDamaged | ReplicaRemoved | ReplicasFound | NodeHolds | BlockHealth | DataNodeLost
     | SharedStep | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | ProcessEnded | CheckFailed

@@ -114,7 +114,7 @@ class Coordinated:
             if reply is None:
                 continue
             last = reply
-            if last.yes or last.error != BUSY:
+            if last.yes or last.error != BUSY or host.draining:
                 return last
             await clock.sleep(BUSY_NS + host.world.rng.randrange(BUSY_NS))
         last.error = BUSY
@@ -201,7 +201,7 @@ class Coordinated:
             return
         if crossing.is_over(key):
             return
-        error, numbers = promise(host.namespace.tree, message.changes)
+        error, numbers = (BUSY, []) if host.draining else promise(host.namespace.tree, message.changes)
         if host.namespace.tree.moves != message.moves:
             error = MOVED
         elif error == BUSY and any(isinstance(change, CountMove) for change in message.changes):
@@ -257,7 +257,8 @@ class Coordinated:
                 break
         await host.can_commit()
         entries = plan.place.parent.entries or {}
-        if found is None or found.error or entries.get(plan.place.name) != plan.place.number:
+        moved = entries.get(plan.place.name) != plan.place.number
+        if found is None or found.error or moved or host.draining:
             host.again(op_id)
             return
         try:

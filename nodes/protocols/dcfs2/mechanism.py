@@ -40,7 +40,7 @@ class Dcfs2:
 
     @property
     def drains(self) -> bool:
-        return self._coordinated.drains
+        return self._coordinated.drains or self._host.draining
 
     def begin(self, op_id: OpId, lowest_open: int, plan: Split | Look, moves: int) -> None:
         if isinstance(plan, Look):

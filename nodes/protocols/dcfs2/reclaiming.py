@@ -22,6 +22,8 @@ async def reclaim(host: GroupHost, cross_group: CrossGroup) -> None:
     while True:
         await host.world.clock.sleep(PAUSE_NS)
         await host.can_commit()
+        if host.draining:
+            continue
         tree = host.namespace.tree
         for number in list(tree.orphans)[:1]:
             if not tree.inodes[number].entries:

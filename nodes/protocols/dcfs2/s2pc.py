@@ -101,7 +101,7 @@ class S2pc:
         if key in crossing.voted:
             host.after_commit(lambda: self._tell_vote(key))
         elif not crossing.is_over(key):
-            error, numbers = promise(host.namespace.tree, message.changes)
+            error, numbers = (BUSY, []) if host.draining else promise(host.namespace.tree, message.changes)
             self._vote(key, message.changes if not error else [], numbers, error, message.finished_below)
 
     def on_decision_req(self, message: DecisionReq) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from msgspec.structs import asdict
@@ -9,7 +10,10 @@ from msgspec.structs import asdict
 from nodes.config import MILLISECOND
 from nodes.metadata.pages import counters_of
 from nodes.metadata.placement import placement
+from nodes.metadata.records import IncarnationRecord
 from nodes.protocols.mams.answering import Answering
+from nodes.protocols.mams.checkpoints.barrier import GroupBarrier
+from nodes.protocols.mams.checkpoints.time_server import TimeServer, as_time_server
 from nodes.protocols.mams.configuration import ConfigurationKeeper
 from nodes.protocols.mams.fencing import Lease
 from nodes.protocols.mams.hosting import Host
@@ -51,6 +55,8 @@ class Active:
         if len(replica.config.cluster.groups) > 1:
             self.neighbours = Neighbours(replica.world, replica.config.cluster, replica.group.name)
             tenure.spawn(self.neighbours.follow(), "the other groups")
+        self._barrier: GroupBarrier | None = None
+        """Once it serves."""
         self.serving = False
         self._asked_back: list[str] = []
         self.sits_out = False
@@ -110,6 +116,18 @@ class Active:
             return None
         crossed = (self.host.done, self.host.aborted, self.host.sent) if self.host else (0, 0, 0)
         return asdict(counters_of(self._replica.state.namespace, *crossed))
+
+    def on_marking(self, peer: str, message: Message) -> None:
+        """Of a checkpoint of all groups; who does not serve takes no part, and the checkpoint will be void."""
+        if self._barrier is not None:
+            self._barrier.on_message(peer, message)
+
+    def begin_marking(self, name: str) -> asyncio.Task[str] | None:
+        """As the time server; None before it serves."""
+        if self._barrier is None:
+            return None
+        server = TimeServer(self._replica, self.epoch, self._barrier)
+        return self._tenure.spawn(as_time_server(server, name), f"checkpoint {name}")
 
     def stand_down(self, reason: str) -> None:
         """Ends the tenure at once: nothing is answered from here on (CFS §4.2.2, Fig. 5a)."""
@@ -191,6 +209,7 @@ class Active:
         await self._flush()
         standbys = await upgrade.register(self._in_step())
         await self._outlive_old_active(began_ns + session_ns)
+        await replica.ledger.void_pending()
         self._serve(standbys)
         await self._keep()
 
@@ -224,6 +243,8 @@ class Active:
         writer, replica = self.writer, self._replica
         assert writer is not None and self.keeper is not None and self.upgrade.recovery is not None
         self.upgrade.flushes(replica.log.last)
+        if replica.log.last.incarnation < replica.origin.incarnation:
+            writer.apply(IncarnationRecord(self.answering.now_ns(), replica.origin.incarnation))
         writer.close_group()
         sn = replica.log.last.sn
         clock = replica.world.clock
@@ -250,13 +271,14 @@ class Active:
 
     async def _outlive_old_active(self, until_ns: int) -> None:
         """Waits until the old active surely answers no read: it promised, its session ended, or its lease has run out (rule 16)."""
-        replica, old = self._replica, self.upgrade.old_active
-        assert self.upgrade.recovery is not None
-        while old not in ("", replica.name) and old not in self.upgrade.recovery.promises:
-            if not await self._session_lives(old) or replica.world.clock.monotonic_ns() >= until_ns:
-                return
-            self.upgrade.recovery.ask([old])
-            await replica.world.clock.sleep(FLUSH_LOOK_NS)
+        replica, recovery = self._replica, self.upgrade.recovery
+        assert recovery is not None
+        for old in self.upgrade.old_actives:
+            while old not in ("", replica.name) and old not in recovery.promises:
+                if not await self._session_lives(old) or replica.world.clock.monotonic_ns() >= until_ns:
+                    break
+                recovery.ask([old])
+                await replica.world.clock.sleep(FLUSH_LOOK_NS)
 
     async def _session_lives(self, server: str) -> bool:
         """Its draw is as ephemeral as the session in which it became active."""
@@ -270,6 +292,8 @@ class Active:
         self._role("active", f"step 6 of epoch {self.epoch}")
         replica.world.trace.emit(Serving(replica.group.name, self.epoch, mark.sn, mark.crc))
         self.serving = True
+        assert self.writer is not None
+        self._barrier = GroupBarrier(replica, self._tenure, self.epoch, self.writer, self.answering)
         if self.neighbours is not None:
             self._join_groups(self.neighbours)
         self.answering.begin(self.epoch)

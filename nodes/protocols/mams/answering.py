@@ -47,6 +47,8 @@ class Answering:
         self._parked: list[tuple[str, Request]] = []
         self._waiting: list[tuple[str, Request]] = []
         """Calls that met something undecided."""
+        self.draining = False
+        """A checkpoint is being marked here."""
         self._shared: dict[OpId, tuple[str, Request]] = {}
         """Calls that several groups are carrying out, by who asked last."""
         self._woken = False
@@ -69,6 +71,11 @@ class Answering:
     def joins(self, cross_group: CrossGroup, placement: Placement) -> None:
         """The cluster has several groups."""
         self.cross_group, self._placement = cross_group, placement
+
+    @property
+    def shares(self) -> bool:
+        """Whether a call is being carried out by several groups."""
+        return bool(self._shared)
 
     # --- time ------------------------------------------------------------------------------------------------------
 

@@ -50,6 +50,10 @@ class Host:
     def namespace(self) -> Namespace:
         return self._replica.state.namespace
 
+    @property
+    def draining(self) -> bool:
+        return self._answering.draining
+
     def now_ns(self) -> int:
         return self._answering.now_ns()
 

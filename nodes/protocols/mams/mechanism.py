@@ -14,7 +14,10 @@ from nodes.blocks.keeper import BlockKeeper
 from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.protocols.mams import messages as m
 from nodes.protocols.mams.active import Active
-from nodes.protocols.mams.election import Election
+from nodes.protocols.mams.checkpoints import messages as marking
+from nodes.protocols.mams.checkpoints.commands import Commands
+from nodes.protocols.mams.checkpoints.going_back import Incarnations
+from nodes.protocols.mams.election import Election, await_members
 from nodes.protocols.mams.imaging import Photographer
 from nodes.protocols.mams.log import NOTHING
 from nodes.protocols.mams.questions import answer_questions
@@ -39,7 +42,6 @@ from nodes.world import CoordinationError, World
 
 RETRY_NS = 100 * MILLISECOND
 REGISTER_NS = 500 * MILLISECOND
-FIRST_NS = 2_000 * MILLISECOND
 
 
 class Mams:
@@ -57,6 +59,7 @@ class Mams:
         self._replica: Replica = open_replica(world, config, self._group, make_images, cross_group)
         self._look = asyncio.Event()
         self._watches = [Watch(self._look.set) for _ in range(3)]
+        self._incarnations = Incarnations(self._replica, self._look.set, self._stop_reading)
         timing = config.cluster.timing
         self._election = Election(world, self._replica.view, timing.draw_wait_ms * MILLISECOND)
         self._by_number_alone = config.cluster.holes.election_ignores_sn
@@ -69,6 +72,9 @@ class Mams:
         self._addresses: dict[str, str] = {}
         self._reading: Scope | None = None
         self._imaging = Photographer(self._replica)
+        self._commands = Commands(
+            self._replica, lambda name: self._active.begin_marking(name) if self._active else None
+        )
         self._blocks = BlockKeeper(
             world, self._group, config.cluster.data, self._replica.state, self._commands_data_nodes
         )
@@ -83,10 +89,7 @@ class Mams:
         world.scope.spawn(self._blocks.run(), "block map")
         world.coordination.on_state(self.on_state)
         self.on_state(world.coordination.state)
-        answer_questions(self._replica)
-        answer = getattr(world, "answer", None)
-        if answer is not None:
-            answer("counters", self._tell_counters)
+        answer_questions(self._replica, {"counters": self._tell_counters, **self._commands.steps()})
 
     def _tell_counters(self, question: dict[str, Any]) -> dict[str, Any]:
         """Only the active counts; from all others null."""
@@ -95,13 +98,9 @@ class Mams:
     # --- messages -------------------------------------------------------------------------------------------------
 
     def _table(self) -> dict[type[Message], Callable[[str, Any], None]]:
-        pool, calls = self._replica.pool, self._replica.calls
         return {
-            m.Prepare: pool.on_message,
-            m.Recover: pool.on_message,
-            m.FetchGroups: pool.on_fetch_groups,
-            m.Commit: lambda peer, message: pool.on_commit(message.epoch, message.sn),
-            m.Groups: calls.on_reply,
+            **self._replica.pool.handlers,
+            m.Groups: self._replica.calls.on_reply,
             m.TakeImage: self._on_take_image,
             m.ImageTaken: self._to_active(Active.on_image_taken),
             m.Prune: self._on_prune,
@@ -112,8 +111,10 @@ class Mams:
             m.Promise: self._to_active(Active.on_promise),
             m.Register: self._to_active(Active.on_register),
             m.Renewed: self._to_active(Active.on_renewed),
-            Request: self._on_request,
-            CheckOperation: self._on_check,
+            **self._commands.handlers,
+            **dict.fromkeys(marking.TO_ACTIVE, self._to_active(Active.on_marking)),
+            Request: self._on_call,
+            CheckOperation: self._on_call,
             AskView: self._on_ask_view,
             **self._replica.images.handlers,
             **self._blocks.table(),
@@ -147,17 +148,13 @@ class Mams:
             return
         handler(peer, message)
 
-    def _on_request(self, peer: str, message: Request) -> None:
-        if self._active is not None:
+    def _on_call(self, peer: str, message: Request | CheckOperation) -> None:
+        if self._active is None:
+            self._refuse(peer, message.number)
+        elif isinstance(message, Request):
             self._active.on_request(peer, message)
         else:
-            self._refuse(peer, message.number)
-
-    def _on_check(self, peer: str, message: CheckOperation) -> None:
-        if self._active is not None:
             self._active.on_check(peer, message)
-        else:
-            self._refuse(peer, message.number)
 
     def _refuse(self, peer: str, number: int) -> None:
         active = self._known_active if self._known_active != self._world.name else ""
@@ -179,11 +176,16 @@ class Mams:
     def _on_renew(self, peer: str, message: m.Renew) -> None:
         if message.epoch < self._replica.pool.promised or self._active is not None or self._session is None:
             return
-        if self._reading is not None:
-            self._reading.close()
-        self._imaging.stop()
+        self._stop_reading()
         self._reading = self._session.child("renewing")
         self._reading.spawn(read_from_pool(self._replica, peer, message), "renewing")
+
+    def _stop_reading(self) -> None:
+        """No renewing and no image, so that the journal and the namespace are left alone."""
+        if self._reading is not None:
+            self._reading.close()
+            self._reading = None
+        self._imaging.stop()
 
     def _on_stale(self, peer: str, message: m.Stale) -> None:
         self._on_promised(message.promised)
@@ -199,7 +201,7 @@ class Mams:
     def on_state(self, state: str) -> None:
         """The coordination session: suspended stops answers, lost ends whatever it held."""
         if state == "connected":
-            for watch in self._watches:
+            for watch in (*self._watches, self._incarnations.watch):
                 watch.forget()
             self._election.forget_session()
             if self._session is None or not self._session.open:
@@ -243,6 +245,8 @@ class Mams:
     async def _enter(self) -> None:
         replica = self._replica
         await replica.view.prepare(self._group.members, self._world.network.address)
+        await replica.ledger.prepare()
+        await self._incarnations.keep_up()
         await replica.view.take_place(Place(JUNIOR, replica.log.last.epoch, replica.log.last.sn))
         self._believe(JUNIOR, "has entered the view")
 
@@ -250,6 +254,7 @@ class Mams:
         """One look: what the three watchers point at, and what follows from it."""
         view = self._replica.view
         self._look.clear()
+        await self._incarnations.keep_up()
         own, active, lock = self._watches
         node, _ = await view.epoch(active)
         owner, session = await view.lock_owner(lock)
@@ -300,7 +305,9 @@ class Mams:
             and self._known_active not in ("", self._world.name)
         ):
             replica = self._replica
-            register = m.Register(self._known_epoch, replica.state.commit_sn, replica.log.tails())
+            register = m.Register(
+                self._known_epoch, replica.state.commit_sn, replica.log.tails(), replica.origin.incarnation
+            )
             self._world.network.send(self._known_active, register)
         elif self._reading is not None and not self._reading.busy:
             self._reading = None
@@ -316,7 +323,7 @@ class Mams:
     async def _compete(self) -> None:
         replica = self._replica
         if self._known_epoch == 0:
-            await self._await_members()
+            await await_members(self._world, self._replica.view, self._group.members)
         replica.step("election", "draw", "CFS §4.2.1, Alg. 2", "nobody holds the lock", self._known_epoch)
         if not await self._election.run(NOTHING if self._by_number_alone else replica.log.last):
             await self._wait_for_change(replica.config.cluster.timing.draw_wait_ms * MILLISECOND)
@@ -326,23 +333,10 @@ class Mams:
         )
         await self._lead()
 
-    async def _await_members(self) -> None:
-        """Before the first epoch of a group: gives its members some time to enter, so that all of them draw."""
-        clock = self._world.clock
-        deadline = clock.monotonic_ns() + FIRST_NS
-        while clock.monotonic_ns() < deadline:
-            places = await self._replica.view.places()
-            if all(member in places for member in self._group.members):
-                return
-            await clock.sleep(FIRST_NS // 100)
-
     async def _lead(self) -> None:
         """Upgrade and service, until the tenure ends for any reason."""
         assert self._session is not None
-        if self._reading is not None:
-            self._reading.close()
-            self._reading = None
-        self._imaging.stop()
+        self._stop_reading()
         ended = asyncio.Event()
 
         def over() -> None:

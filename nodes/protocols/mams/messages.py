@@ -41,6 +41,7 @@ class Recover(Message, array_like=True, tag=True, gc=False):
     """The elected asks a member of the last configuration what it has (safety rules 1-3)."""
 
     epoch: int
+    incarnation: int = 0
 
 
 class Promise(Message, array_like=True, tag=True, gc=False):
@@ -77,6 +78,7 @@ class Register(Message, array_like=True, tag=True, gc=False):
     epoch: int
     commit_sn: int
     tails: list[Mark]
+    incarnation: int = 0
 
 
 class Renew(Message, array_like=True, tag=True, gc=False):

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 from crc32c import crc32c
 
 from nodes.config import Holes
 from nodes.protocols.mams.log import ReplicaLog, decode_group
 from nodes.protocols.mams.messages import (
+    Commit,
     FetchGroups,
     Groups,
     Mismatch,
@@ -52,6 +54,10 @@ class PoolNode:
         self._holes = holes
         self._rebuild = rebuild
         self.promised = promised
+        self.incarnation = 0
+        """Of the cluster: who asks in another one is not answered (safety rule 14)."""
+        self.on_written: Callable[[JournalGroup], None] = lambda group: None
+        """A group came into the journal."""
         self._promised_on_disk = promised
         self._inbox: list[Work] = []
         self._wanted = Wake()
@@ -65,6 +71,15 @@ class PoolNode:
         """Told when a higher epoch was promised: an active of a lower one stands down."""
 
     # --- steps -------------------------------------------------------------------------------------------------
+
+    @property
+    def handlers(self) -> dict[type[Message], Callable[[str, Any], None]]:
+        return {
+            Prepare: self.on_message,
+            Recover: self.on_message,
+            FetchGroups: self.on_fetch_groups,
+            Commit: lambda peer, message: self.on_commit(message.epoch, message.sn),
+        }
 
     def on_message(self, peer: str, message: Message) -> None:
         """Prepare and Recover wait for the writer; the rest is answered at once."""
@@ -157,12 +172,15 @@ class PoolNode:
 
     def _write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
         self._log.append(mark, octets)
+        self.on_written(group)
         self._unsynced.append(
             Durable(mark.sn, mark.epoch, group.groupid, mark.crc, len(group.records), len(octets))
         )
 
     def _on_recover(self, peer: str, message: Recover) -> None:
         """Stores the new epoch before it tells what it has; the hole tells at once."""
+        if message.incarnation != self.incarnation:
+            return
         if message.epoch < self.promised:
             self._replies.append((peer, Stale(self.promised)))
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from nodes.metadata.pages import page_of
@@ -9,11 +10,13 @@ from nodes.protocols.mams.log import decode_group, named_fields
 from nodes.protocols.mams.replica import Replica
 
 
-def answer_questions(replica: Replica) -> None:
-    """`group`: a journal group as it lies on this server's disk; `tree`: a page of its namespace."""
+def answer_questions(replica: Replica, others: dict[str, Callable[[dict[str, Any]], Any]]) -> None:
+    """`group`: a journal group as it lies on this server's disk; `tree`: a page of its namespace; and the others."""
     answer = getattr(replica.world, "answer", None)
     if answer is not None:
         answer("group", lambda question: tell_group(replica, int(question["sn"])))
+        for word, step in others.items():
+            answer(word, step)
         answer("tree", lambda question: page_of(replica.state.namespace, question))
 
 

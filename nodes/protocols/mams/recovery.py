@@ -35,7 +35,9 @@ class Recovery:
     def ask(self, members: list[str]) -> None:
         for member in members:
             if member != self._replica.name:
-                self._replica.world.network.send(member, Recover(self.epoch))
+                self._replica.world.network.send(
+                    member, Recover(self.epoch, self._replica.origin.incarnation)
+                )
 
     def heard(self, configuration: Configuration) -> int:
         """How many members of the configuration have promised, ourselves counted."""

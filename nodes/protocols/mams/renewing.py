@@ -61,7 +61,8 @@ class RenewingSessions:
 
     def on_register(self, peer: str, message: Register) -> None:
         """A server that registers has no place in step: it is no participant until it is renewed."""
-        if message.epoch != self._epoch or not message.tails:
+        ours = message.incarnation == self._replica.origin.incarnation
+        if message.epoch != self._epoch or not ours or not message.tails:
             return
         if peer != self._finishing:
             self._writer.participants.pop(peer, None)

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from nodes.config import GroupConfig, ServerConfig
 from nodes.metadata.namespace import Namespace
+from nodes.protocols.mams.checkpoints.incarnation import Origin, stored_origin
+from nodes.protocols.mams.checkpoints.ledger import Ledger
+from nodes.protocols.mams.checkpoints.pins import Pins
 from nodes.protocols.mams.log import NOTHING, ReplicaLog, base_under
 from nodes.protocols.mams.pool_node import EPOCH_FILE, PoolNode
 from nodes.protocols.mams.state import ReplicatedState
@@ -34,6 +37,10 @@ class Replica:
     pool: PoolNode
     calls: Calls
     cross_group: Callable[[GroupHost], CrossGroup]
+    ledger: Ledger
+    pins: Pins
+    origin: Origin
+    """The incarnation of the cluster that this server lives in."""
 
     @property
     def name(self) -> str:
@@ -52,6 +59,17 @@ class Replica:
         if self.log.prune(min(sn, self.images.kept_sn())):
             self.world.trace.emit(JournalPruned(self.log.base.sn + 1))
 
+    def begin_incarnation(self, origin: Origin) -> None:
+        """The disk has gone back; what other incarnations say is not heard from here on."""
+        self.origin = origin
+        self.pool.incarnation = origin.incarnation
+
+    @property
+    def reaches_barrier(self) -> bool:
+        """Whether the journal holds all that the last recovery kept."""
+        origin, last = self.origin, self.log.last
+        return not origin.incarnation or last.incarnation == origin.incarnation or last == origin.barrier
+
     def journal_report(self) -> list[StoredFile]:
         """This server's journal for the logical volume: its last mark stands for all before it."""
         first, last = self.log.base.sn + 1, self.log.last
@@ -66,8 +84,9 @@ def open_replica(
     make_images: MakeImageStore,
     cross_group: Callable[[GroupHost], CrossGroup],
 ) -> Replica:
-    """Reads image, journal and promised epoch. Raises JournalCorrupt, UnknownFormat, OSError."""
+    """Reads image, journal and promised epoch. Raises Damaged, UnknownFormat, OSError."""
     holes = config.cluster.holes
+    origin = stored_origin(world.disk)
     journal = Journal.open(world.disk, "journal")
     replica: Replica
     images = make_images(
@@ -76,6 +95,8 @@ def open_replica(
         lambda: replica.journal_report(),
         lambda: replica.log.base.sn + 1,
     )
+    images.bar(origin.incarnation, origin.barrier.sn)
+    pins = Pins(images, group.name, holes.checkpoint_unpinned)
     namespace, image = stored_namespace(images, journal, config, group)
     base = base_under(journal, image)
     if base is None:
@@ -86,6 +107,7 @@ def open_replica(
     )
     commit_sn = image.sn
     for written in log.load():
+        pins.on_group(written)
         if written.sn > image.sn:
             state.prepared(written)
             commit_sn = max(commit_sn, written.commit_sn)
@@ -98,7 +120,12 @@ def open_replica(
     calls = Calls(world)
     view = GlobalView(world.coordination, group.name, world.name, holes.stale_view_write)
     pool = PoolNode(world, log, state, promised, holes, lambda: rebuild(replica))
-    replica = Replica(world, config, group, view, images, log, state, pool, calls, cross_group)
+    pool.on_written = pins.on_group
+    ledger = Ledger(world, [each.name for each in config.cluster.groups])
+    replica = Replica(
+        world, config, group, view, images, log, state, pool, calls, cross_group, ledger, pins, origin
+    )
+    replica.begin_incarnation(origin)
     return replica
 
 

@@ -22,7 +22,8 @@ class Upgrade:
         self._replica = replica
         self._standby_trusts_own = trusts_own_journal
         self.epoch = 0
-        self.old_active = ""
+        self.old_actives: list[str] = []
+        """Who may still answer reads: the active before, and who was it when the cluster was taken back."""
         self.by_juniors = False
         self.recovery: Recovery | None = None
         self.configuration: Configuration | None = None
@@ -51,7 +52,8 @@ class Upgrade:
             node, version = await view.epoch()
             if node.epoch == self.epoch and node.active == replica.name:
                 break
-            self.epoch, self.old_active = node.epoch + 1, node.active
+            self.epoch = node.epoch + 1
+            self.old_actives = [node.active, replica.origin.old_active]
             try:
                 await view.guarded(await self._view_changes(version))
                 break
@@ -92,6 +94,9 @@ class Upgrade:
         source = self.recovery.longest(self.configuration)
         if source != replica.name and not await self.recovery.adopt(source):
             self._step("2b", f"could not copy the journal of {source}")
+            return False
+        if not replica.reaches_barrier:
+            self._step("2b", f"nobody who answered holds checkpoint {replica.origin.checkpoint}")
             return False
         self._step(
             "2b",

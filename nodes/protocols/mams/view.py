@@ -21,6 +21,8 @@ from nodes.world import (
     Stat,
 )
 
+INCARNATION = "/cloverlab/incarnation"
+"""Of the whole cluster; no lock is taken by who lives in an earlier one (safety rule 14)."""
 ACTIVE, STANDBY, JUNIOR = "active", "standby", "junior"
 
 
@@ -110,6 +112,8 @@ class GlobalView:
         self.group = group
         self.generation = -1
         """Version of the generation node that our acquisition of the lock made; the lock's identity."""
+        self.incarnation_version = -1
+        """Of the incarnation's node when this server was last known to live in it."""
 
     def path(self, *parts: str) -> str:
         return "/".join((self.root, *parts))
@@ -262,6 +266,7 @@ class GlobalView:
         generation = self.path("generation")
         changes: list[Change] = [
             Check(generation, round),
+            Check(INCARNATION, self.incarnation_version),
             Set(generation, msgspec.json.encode({"owner": self.name}), round),
             Create(self.path("lock"), octets, ephemeral=True),
         ]

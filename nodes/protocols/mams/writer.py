@@ -164,7 +164,7 @@ class JournalWriter:
         previous = self._log.last
         commit_sn = self._state.commit_sn
         group = JournalGroup(
-            previous.sn + 1, self.groupid, self.epoch, previous.incarnation, previous, commit_sn,
+            previous.sn + 1, self.groupid, self.epoch, self._pool.incarnation, previous, commit_sn,
             self._world.clock.wall_ns(), self._records,
         )  # fmt: skip
         octets, mark = encode_group(group)

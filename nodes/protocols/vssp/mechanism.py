@@ -112,6 +112,13 @@ class Pool:
     def kept_sn(self) -> int:
         return kept_sn(self._shelf.images(), sorted(self.pinned))
 
+    def bar(self, incarnation: int, sn: int) -> None:
+        self._shelf.bar = (incarnation, sn)
+
+    async def set_aside(self, incarnation: int, sn: int, directory: str) -> None:
+        self.bar(incarnation, sn)
+        await self._shelf.set_aside(directory)
+
     async def write(
         self, namespace: Namespace, mark: Mark, replicas: list[str], dumped: Callable[[], None]
     ) -> list[str]:

@@ -13,6 +13,7 @@ from nodes.protocols.vssp.manifest import (
     manifest_file,
     partition_file,
     path_of,
+    rank_of,
 )
 from nodes.protocols.vssp.packets import PACKET_OCTETS
 from nodes.protocols.vssp.retention import kept_images
@@ -26,15 +27,24 @@ PARTIAL_KEPT = 2
 class Shelf:
     def __init__(self, disk: Disk):
         self._disk = disk
+        self.bar = (0, 0)
+        """(incarnation, sn): images of earlier incarnations that go beyond do not count."""
 
     def files(self) -> dict[str, list[str]]:
         """The files of each image, whole or not; the oldest image first."""
+        return {image: files for image, files in self._all_files().items() if not self._barred(image)}
+
+    def _all_files(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for file in self._disk.names(DIRECTORY):
             known = image_of(file)
             if known is not None:
                 found.setdefault(known[0], []).append(file)
         return found
+
+    def _barred(self, image: str) -> bool:
+        incarnation, _, sn = rank_of(image)
+        return incarnation < self.bar[0] and sn > self.bar[1]
 
     def images(self) -> list[str]:
         """Those with a manifest, oldest first."""
@@ -95,6 +105,25 @@ class Shelf:
         finally:
             out.close()
         self.remove(file)
+
+    async def set_aside(self, directory: str) -> None:
+        """Moves what is barred: first all of it is there, then it is here no more. Raises OSError."""
+        for image, files in self._all_files().items():
+            if self._barred(image):
+                for file in files:
+                    await self._copy(file, f"{directory}/{file}")
+                for file in [manifest_file(image), *files]:
+                    self.remove(file)
+
+    async def _copy(self, file: str, to: str) -> None:
+        out = self._disk.open_append(to)
+        try:
+            await out.truncate(0)
+            for offset in range(0, self.size(file), DISCARD_OCTETS):
+                out.append(self.piece(file, offset, DISCARD_OCTETS))
+                await out.sync()
+        finally:
+            out.close()
 
     async def tidy(self, pinned: set[int], busy: set[str]) -> None:
         """Removes what nobody needs any more, but nothing of the `busy` images. Raises OSError."""

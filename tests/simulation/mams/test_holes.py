@@ -9,6 +9,7 @@ from nodes.sim.explore import Explorer, random_plan, shortest
 from nodes.sim.loop import Stuck
 from tests.simulation.mams.lab import Lab
 from tests.simulation.mams.schedules import SCHEDULES
+from tests.simulation.recovery.schedules import SCHEDULES as OF_CHECKPOINTS
 
 SEEDS = 30
 MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1, "list": 3}
@@ -30,7 +31,7 @@ WORDS = {
 
 
 def test_every_hole_has_its_schedule() -> None:
-    assert set(SCHEDULES) == set(Holes.__struct_fields__)
+    assert {*SCHEDULES, *OF_CHECKPOINTS} == set(Holes.__struct_fields__)
 
 
 @pytest.mark.parametrize("hole", SCHEDULES)

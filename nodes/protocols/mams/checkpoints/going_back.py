@@ -1,0 +1,98 @@
+"""One server follows the cluster into a new incarnation, whenever it hears of it: at once, or when it returns after a long sleep (safety rule 14)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nodes.metadata.namespace import Namespace
+from nodes.protocols.mams.checkpoints.incarnation import (
+    Origin,
+    aside,
+    set_journal_aside,
+    store_origin,
+)
+from nodes.protocols.mams.checkpoints.ledger import Barrier, Incarnation
+from nodes.protocols.mams.log import NOTHING
+from nodes.protocols.mams.replica import Replica, empty_namespace
+from nodes.protocols.mams.view import Watch
+from nodes.trace.checkpoints import TakenBack
+from nodes.wire.messages import Mark
+
+
+class Incarnations:
+    """Follows what the coordination service says of the whole cluster."""
+
+    def __init__(self, replica: Replica, changed: Callable[[], None], stop_reading: Callable[[], None]):
+        self._replica = replica
+        self._stop_reading = stop_reading
+        """Ends whatever else alters journal or namespace."""
+        self.watch = Watch(changed)
+        self._version = -1
+        """Of the list of checkpoints that was read last."""
+
+    async def keep_up(self) -> None:
+        """Goes back with the cluster, and learns which checkpoints are kept. Raises CoordinationError, Damaged, OSError."""
+        replica, ledger = self._replica, self._replica.ledger
+        incarnation, version = await ledger.incarnation(self.watch)
+        if incarnation.number > replica.origin.incarnation:
+            self._stop_reading()
+            await go_back(replica, incarnation)
+        replica.view.incarnation_version = version
+        checkpoints = await ledger.version()
+        if checkpoints != self._version:
+            replica.pins.refresh(await ledger.all())
+            self._version = checkpoints
+
+
+async def go_back(replica: Replica, incarnation: Incarnation) -> None:
+    """Ends with journal, namespace and images at the barrier. Nobody is served meanwhile. Raises OSError, JournalCorrupt."""
+    group, disk = replica.group.name, replica.world.disk
+    await replica.pool.promise(incarnation.epochs[group])
+    barrier = incarnation.barriers[group]
+    started = at_barrier(replica, barrier)
+    keeps = barrier.mark.sn if started is not None else 0
+    groups, operations = await set_journal_aside(disk, replica.log, keeps, incarnation.number)
+    if started is not None:
+        await replica.log.cut(keeps)
+        replay(replica, *started)
+    else:
+        await replica.log.restart_at(NOTHING)
+        replica.state.restart(empty_namespace(replica.config, replica.group), 0)
+    await replica.images.set_aside(incarnation.number, keeps, f"{aside(incarnation.number)}/image")
+    origin = Origin(
+        incarnation.number,
+        incarnation.checkpoint,
+        barrier.mark,
+        groups,
+        operations,
+        incarnation.actives[group],
+    )
+    await store_origin(disk, origin)
+    replica.begin_incarnation(origin)
+    last = replica.log.last
+    replica.world.trace.emit(
+        TakenBack(
+            group, incarnation.number, incarnation.checkpoint, incarnation.epochs[group], last.sn, last.crc,
+            replica.state.namespace.digest, groups, operations,
+        )
+    )  # fmt: skip
+
+
+def at_barrier(replica: Replica, barrier: Barrier) -> tuple[Namespace, Mark] | None:
+    """What the namespace at the barrier can be made from; None when image or journal do not reach so far back."""
+    log = replica.log
+    if not log.holds(barrier.mark):
+        return None
+    stored = replica.images.newest(lambda mark: mark.sn <= barrier.mark.sn and log.holds(mark))
+    if stored is None and log.base.sn == 0:
+        return empty_namespace(replica.config, replica.group), NOTHING
+    return stored
+
+
+def replay(replica: Replica, namespace: Namespace, image: Mark) -> None:
+    """Applies what is left of the journal, all of which is committed."""
+    state = replica.state
+    state.restart(namespace, image.sn)
+    for group in replica.log.groups(image.sn + 1):
+        state.prepared(group)
+    state.commit(replica.log.last.sn)

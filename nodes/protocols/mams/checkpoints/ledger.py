@@ -1,0 +1,286 @@
+"""What the coordination service knows of checkpoints and of recoveries to them.
+
+One node for each checkpoint, whose outcome is a single compare-and-set PENDING → COMPLETE or VOID (safety rule 13); their parent's version counts
+every change, so that two of them never cross. One node for the incarnation, which rises with every recovery (safety rule 14).
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from nodes.config import MILLISECOND
+from nodes.protocols.mams.view import INCARNATION, EpochNode, GlobalView, Watch
+from nodes.wire.messages import Mark
+from nodes.world import (
+    BadVersion,
+    Change,
+    Check,
+    ConnectionLoss,
+    Create,
+    Delete,
+    NodeExists,
+    NoNode,
+    Set,
+    World,
+)
+
+PENDING, COMPLETE, VOID, ASIDE = "pending", "complete", "void", "aside"
+"""An `aside` checkpoint was complete, until a recovery went back to an earlier one."""
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+CHECKPOINTS_MAX = 1_000
+INCARNATIONS_MAX = 1 << 14
+"""Each takes a share of the inode numbers."""
+READ_AGAIN_NS = 50 * MILLISECOND
+TRIES = 10
+ROOT = "/cloverlab/checkpoints"
+
+
+class Refused(Exception):
+    """What was asked for cannot be had; one line says why."""
+
+
+class Barrier(msgspec.Struct, frozen=True):
+    """Where a checkpoint lies in the journal of one group."""
+
+    mark: Mark
+    digest: str
+
+
+class Checkpoint(msgspec.Struct, frozen=True):
+    name: str
+    number: int
+    """Counts checkpoints, from 1, in the order in which they were begun."""
+    state: str
+    incarnation: int
+    time_server: str
+    epochs: dict[str, int]
+    """Of each group when it was begun: a failover makes it void."""
+    stamp_ns: int = 0
+    """What the groups agreed to call the time of the barrier; 0 while it is pending."""
+    barriers: dict[str, Barrier] = {}
+    """By group, once it is complete."""
+
+
+class Incarnation(msgspec.Struct, frozen=True):
+    """How often the whole cluster has been taken back, and to what."""
+
+    number: int
+    checkpoint: str = ""
+    barriers: dict[str, Barrier] = {}
+    epochs: dict[str, int] = {}
+    """The epoch of each group that began with it."""
+    actives: dict[str, str] = {}
+    """Who was active in each group when it began."""
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """One group's epoch node as it was read."""
+
+    epoch: int
+    active: str
+    version: int
+
+
+class Ledger:
+    """Reads and writes of one server."""
+
+    def __init__(self, world: World, groups: list[str]):
+        self._world = world
+        self._coordination = world.coordination
+        self._views = {group: GlobalView(world.coordination, group, world.name, False) for group in groups}
+
+    async def prepare(self) -> None:
+        """Makes the nodes where they lack."""
+        await self._coordination.ensure(ROOT)
+        try:
+            await self._coordination.multi([Create(INCARNATION, msgspec.json.encode(Incarnation(0)))])
+        except NodeExists:
+            pass
+
+    # --- reading ---------------------------------------------------------------------------------------------------
+
+    async def incarnation(self, watch: Watch | None = None) -> tuple[Incarnation, int]:
+        """The present one, and the version of its node."""
+        octets, stat = await self._coordination.get(INCARNATION, watch.arm() if watch else None)
+        return msgspec.json.decode(octets, type=Incarnation), stat.version
+
+    async def find(self, name: str) -> Checkpoint | None:
+        try:
+            octets, _ = await self._coordination.get(f"{ROOT}/{name}")
+        except NoNode:
+            return None
+        return msgspec.json.decode(octets, type=Checkpoint)
+
+    async def version(self) -> int:
+        """Rises with every change of any checkpoint."""
+        return (await self._coordination.get(ROOT))[1].version
+
+    async def all(self) -> list[Checkpoint]:
+        """In the order in which they were begun."""
+        names = await self._coordination.children(ROOT)
+        found = [await self.find(name) for name in names]
+        return sorted((each for each in found if each is not None), key=lambda each: each.number)
+
+    async def groups(self) -> dict[str, Seen]:
+        """The epoch and the active of every group; whoever is active can be sent to afterwards. Raises Refused."""
+        seen: dict[str, Seen] = {}
+        for group, view in self._views.items():
+            try:
+                node, version = await view.epoch()
+            except NoNode:
+                node, version = EpochNode(0, ""), 0
+            if not node.active:
+                raise Refused(f"group {group} has no active now")
+            if node.active != self._world.name:
+                self._world.network.know(node.active, await view.address(node.active))
+            seen[group] = Seen(node.epoch, node.active, version)
+        return seen
+
+    # --- marking ---------------------------------------------------------------------------------------------------
+
+    async def begin(self, name: str, groups: dict[str, Seen]) -> Checkpoint:
+        """A new PENDING checkpoint. Raises Refused; ConnectionLoss when it may have begun."""
+        version = await self.version()
+        known = await self.all()
+        if any(each.name == name for each in known):
+            raise Refused(f"the name {name} is taken")
+        pending = next((each.name for each in known if each.state == PENDING), "")
+        if pending:
+            raise Refused(f"checkpoint {pending} is being marked")
+        if len(known) >= CHECKPOINTS_MAX:
+            raise Refused(f"{CHECKPOINTS_MAX} checkpoints are the most there can be")
+        number = max((each.number for each in known), default=0) + 1
+        incarnation, _ = await self.incarnation()
+        epochs = {group: seen.epoch for group, seen in groups.items()}
+        new = Checkpoint(name, number, PENDING, incarnation.number, self._world.name, epochs)
+        changes = [
+            Set(ROOT, b"", version),
+            *self._same_epochs(groups),
+            Create(f"{ROOT}/{name}", msgspec.json.encode(new)),
+        ]
+        try:
+            await self._coordination.multi(changes)
+        except (BadVersion, NodeExists, NoNode):
+            raise Refused("the cluster has just changed: ask again") from None
+        return new
+
+    def _same_epochs(self, groups: dict[str, Seen]) -> list[Change]:
+        return [Check(self._views[group].path("epoch"), seen.version) for group, seen in groups.items()]
+
+    async def complete(
+        self, pending: Checkpoint, stamp_ns: int, barriers: dict[str, Barrier], groups: dict[str, Seen]
+    ) -> str:
+        """Tries COMPLETE, which no group's epoch may have changed for; returns what was decided, by whomever."""
+        done = msgspec.structs.replace(pending, state=COMPLETE, stamp_ns=stamp_ns, barriers=barriers)
+        return await self._decide(done, self._same_epochs(groups))
+
+    async def void(self, name: str) -> str:
+        """Tries VOID; returns what was decided, by whomever; empty when there is no such checkpoint."""
+        pending = await self._known(name)
+        if pending is None or pending.state != PENDING:
+            return pending.state if pending else ""
+        return await self._decide(msgspec.structs.replace(pending, state=VOID), [])
+
+    async def _decide(self, decided: Checkpoint, also: list[Change]) -> str:
+        """The one compare-and-set: the node's second version. What is not known is read back, until it is."""
+        change = Set(f"{ROOT}/{decided.name}", msgspec.json.encode(decided), 0)
+        while True:
+            try:
+                await self._coordination.multi([change, *also, Set(ROOT, b"")])
+                return decided.state
+            except (BadVersion, NoNode, ConnectionLoss):
+                found = await self._known(decided.name)
+            if found is None or found.state != PENDING:
+                return found.state if found else ""
+            if also:
+                return await self.void(decided.name)
+
+    async def _known(self, name: str) -> Checkpoint | None:
+        """Reads until there is an answer."""
+        while True:
+            try:
+                return await self.find(name)
+            except ConnectionLoss:
+                await self._world.clock.sleep(READ_AGAIN_NS)
+
+    async def void_pending(self) -> None:
+        """An upgrading server voids whatever it finds pending: its group has changed its epoch."""
+        await self._coordination.sync(ROOT)
+        for each in await self.all():
+            if each.state == PENDING:
+                await self.void(each.name)
+
+    # --- recovery --------------------------------------------------------------------------------------------------
+
+    async def recover(self, name: str) -> Incarnation:
+        """One transaction takes the whole cluster back: a new incarnation, new epochs, nobody holds a lock or a place. Raises Refused."""
+        for _ in range(TRIES):
+            version = await self.version()
+            known = await self.all()
+            goal = recoverable(name, known)
+            old, old_version = await self.incarnation()
+            if old.number >= INCARNATIONS_MAX:
+                raise Refused(f"{INCARNATIONS_MAX} recoveries are the most there can be")
+            changes: list[Change] = [Set(ROOT, b"", version)]
+            later = [each for each in known if each.state == COMPLETE and each.number > goal.number]
+            for each in later:
+                aside = msgspec.json.encode(msgspec.structs.replace(each, state=ASIDE))
+                changes.append(Set(f"{ROOT}/{each.name}", aside, 1))
+            epochs: dict[str, int] = {}
+            actives: dict[str, str] = {}
+            for group, view in self._views.items():
+                node, group_changes = await self._dethrone(view)
+                epochs[group], actives[group] = node.epoch + 1, node.active
+                changes += group_changes
+            new = Incarnation(old.number + 1, name, goal.barriers, epochs, actives)
+            changes.append(Set(INCARNATION, msgspec.json.encode(new), old_version))
+            try:
+                await self._coordination.multi(changes)
+                return new
+            except (BadVersion, NoNode, NodeExists):
+                continue
+            except ConnectionLoss:
+                await self._world.clock.sleep(READ_AGAIN_NS)
+                if (await self.incarnation())[0] == new:
+                    return new
+        raise Refused("the cluster keeps changing: ask again")
+
+    async def _dethrone(self, view: GlobalView) -> tuple[EpochNode, list[Change]]:
+        """What ends every role in one group, and every try to take its lock."""
+        node, version = await view.epoch()
+        round = await view.draw_round()
+        changes: list[Change] = [
+            Set(view.path("epoch"), msgspec.json.encode(EpochNode(node.epoch + 1, "")), version),
+            Set(view.path("generation"), msgspec.json.encode({"owner": ""}), round),
+        ]
+        if (await view.lock_owner())[0]:
+            changes.append(Delete(view.path("lock")))
+        changes += [Delete(view.path("view", server)) for server in await view.places()]
+        return node, changes
+
+
+def recoverable(name: str, known: list[Checkpoint]) -> Checkpoint:
+    """The complete checkpoint of this name. Raises Refused."""
+    pending = next((each.name for each in known if each.state == PENDING), "")
+    if pending:
+        raise Refused(f"checkpoint {pending} is being marked")
+    found = next((each for each in known if each.name == name), None)
+    if found is None:
+        complete = [each.name for each in known if each.state == COMPLETE]
+        raise Refused(
+            f"no checkpoint is called {name[:63]!r}; there are {', '.join(complete[-10:]) or 'none'}"
+        )
+    if found.state == VOID:
+        raise Refused(f"checkpoint {name} is void: it was never written by all groups")
+    if found.state == ASIDE:
+        raise Refused(f"checkpoint {name} was set aside by a recovery to an earlier one")
+    return found
+
+
+def checked_name(name: str) -> str:
+    """Raises Refused."""
+    if not NAME.fullmatch(name):
+        raise Refused(f"{name[:63]!r} is no name: 1 to 63 letters, digits, dots, dashes and underscores")
+    return name

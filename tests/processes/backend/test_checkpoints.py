@@ -1,0 +1,78 @@
+"""Checkpoints on real processes, as a person marks them and goes back to one."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend import remote
+from backend.errors import LabError
+from tests.processes.backend.running import CLOVERLAB, REPOSITORY, Up, up
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    with up(tmp_path_factory.mktemp("checkpoints") / "data", "--groups", "2", "--standbys", "1") as running:
+        yield running
+
+
+def command(cluster: Up, *words: str, says: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*CLOVERLAB, "--port", str(cluster.port), "checkpoint", *words],
+        cwd=REPOSITORY, capture_output=True, text=True, input=says, timeout=60, check=False,
+    )  # fmt: skip
+
+
+def fs(cluster: Up, do: str, path: str) -> Any:
+    return remote.ask(cluster.port, "POST", "/api/fs", {"do": do, "path": path})["result"]
+
+
+def servers_aside(cluster: Up) -> list[Path]:
+    return sorted((cluster.data / "servers").glob("*/aside/000001/journal/*.seg"))
+
+
+def test_mark_list_and_recover(cluster: Up) -> None:
+    cluster.await_true(lambda: len(actives(cluster)) == 2, "both groups serve")
+    fs(cluster, "mkdir", "/before")
+    marked = command(cluster, "mark", "monday")
+    assert marked.returncode == 0, marked.stderr
+    assert json.loads(marked.stdout)["state"] == "complete"
+    taken = command(cluster, "mark", "monday")
+    assert (taken.returncode, taken.stderr) == (2, "cloverlab: the name monday is taken\n")
+    fs(cluster, "mkdir", "/after")
+    assert "monday" in command(cluster, "list").stdout
+
+    no = command(cluster, "recover", "monday", says="n\n")
+    assert no.returncode == 2 and "operations in" in no.stderr and "nothing was done" in no.stderr
+    with pytest.raises(LabError, match=r"sets [0-9]+ operations aside"):
+        remote.ask(cluster.port, "POST", "/api/checkpoints/recover", {"name": "monday"})
+    unknown = command(cluster, "recover", "tuesday", "--yes")
+    assert unknown.returncode == 2 and "no checkpoint is called 'tuesday'" in unknown.stderr
+
+    recovered = command(cluster, "recover", "monday", "--yes")
+    assert recovered.returncode == 0, recovered.stderr
+    told = json.loads(recovered.stdout)
+    assert told["incarnation"] == 1 and told["operations"] > 0
+    cluster.await_true(lambda: len(taken_back(cluster)) == 4, "every server has gone back")
+    cluster.await_green()
+    cluster.await_true(lambda: len(actives(cluster)) == 2, "both groups serve again")
+    assert fs(cluster, "stat", "/before")["kind"] == "directory"
+    with pytest.raises(LabError, match="ENOENT"):
+        fs(cluster, "stat", "/after")
+    assert len(servers_aside(cluster)) >= 2
+    assert {lamp["invariant"] for lamp in cluster.cluster()["lamps"] if lamp["state"] == "red"} == set()
+
+
+def actives(cluster: Up) -> list[str]:
+    servers = cluster.cluster()["servers"]
+    return [s["name"] for s in servers if s["role"] == s["believes"] == "active"]
+
+
+def taken_back(cluster: Up) -> set[str]:
+    events = cluster.get("/api/runs/1/events?kinds=TakenBack&limit=5000")["events"]
+    return {event["server"] for event in events}

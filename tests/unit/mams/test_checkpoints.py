@@ -1,0 +1,120 @@
+"""The pure parts of checkpoints: times, names, outcomes, the file of the incarnation, numbers that are never given again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodes.metadata.namespace import Namespace
+from nodes.metadata.operations import Made, Mkdir, OpenSession
+from nodes.metadata.records import IncarnationRecord
+from nodes.protocols.mams.checkpoints import ledger
+from nodes.protocols.mams.checkpoints.incarnation import (
+    FORMAT,
+    IncarnationDamaged,
+    Origin,
+    decode,
+    encode,
+)
+from nodes.protocols.mams.checkpoints.ledger import Checkpoint, Refused, checked_name, recoverable
+from nodes.protocols.mams.checkpoints.time_server import average
+from nodes.units import INCARNATION_SHIFT, OpId
+from nodes.wire.messages import Mark
+
+NUMBERS = st.integers(0, 1 << 40)
+MARKS = st.builds(Mark, NUMBERS, NUMBERS, NUMBERS, st.integers(0, (1 << 32) - 1))
+ORIGINS = st.builds(Origin, NUMBERS, st.text(max_size=63), MARKS, NUMBERS, NUMBERS, st.text(max_size=32))
+
+
+@given(st.lists(st.integers(0, 1 << 62), min_size=1, max_size=8))
+def test_the_average_lies_between_the_clocks(times: list[int]) -> None:
+    assert min(times) <= average(times) <= max(times)
+
+
+@given(ORIGINS)
+def test_the_file_of_the_incarnation_is_read_back(origin: Origin) -> None:
+    assert decode(encode(origin)) == origin
+
+
+@given(ORIGINS, st.data())
+def test_a_damaged_file_is_told_in_one_line(origin: Origin, data: st.DataObject) -> None:
+    octets = bytearray(encode(origin))
+    place = data.draw(st.integers(0, len(octets) - 1))
+    octets[place] ^= 1 << data.draw(st.integers(0, 7))
+    for damaged in (bytes(octets), bytes(octets[:place])):
+        with pytest.raises(IncarnationDamaged) as told:
+            decode(damaged)
+        assert "\n" not in str(told.value)
+
+
+@given(st.binary(max_size=200))
+def test_any_octets_are_refused_without_a_traceback(octets: bytes) -> None:
+    with pytest.raises(IncarnationDamaged):
+        decode(octets)
+
+
+def test_another_format_is_named_with_both_numbers() -> None:
+    octets = bytearray(encode(Origin()))
+    octets[8] = FORMAT + 1
+    with pytest.raises(IncarnationDamaged, match=f"format {FORMAT + 1}.*format {FORMAT}"):
+        decode(bytes(octets))
+
+
+@given(MARKS, MARKS, st.integers(0, 5))
+def test_what_was_set_aside_is_not_accepted(barrier: Mark, mark: Mark, incarnation: int) -> None:
+    accepted = Origin(incarnation, "one", barrier).accepts(mark)
+    assert accepted == (mark.incarnation >= incarnation or mark.sn <= barrier.sn)
+
+
+@pytest.mark.parametrize("name", ["a", "Monday", "2026-11-21_v1.0", "n" * 63])
+def test_names(name: str) -> None:
+    assert checked_name(name) == name
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "-x", "a/b", "a b", "ä", "a\n", "n" * 64])
+def test_no_names(name: str) -> None:
+    with pytest.raises(Refused):
+        checked_name(name)
+
+
+STATES = (ledger.PENDING, ledger.COMPLETE, ledger.VOID, ledger.ASIDE)
+
+
+@given(st.lists(st.sampled_from(STATES), max_size=6), st.integers(0, 6))
+def test_only_a_complete_checkpoint_can_be_recovered_to(states: list[str], place: int) -> None:
+    known = [Checkpoint(f"c{n}", n + 1, state, 0, "mds1", {}) for n, state in enumerate(states)]
+    allowed = ledger.PENDING not in states and place < len(states) and states[place] == ledger.COMPLETE
+    try:
+        assert recoverable(f"c{place}", known) is known[place] and allowed
+    except Refused as refused:
+        assert not allowed and "\n" not in str(refused)
+
+
+def made(namespace: Namespace, number: int, name: str) -> int:
+    record: Any = namespace.plan(Mkdir(name), OpId("c", number), number, namespace.newest_ns + 1)
+    namespace.apply(record)
+    assert isinstance(record.result, Made)
+    return record.result.inode
+
+
+@given(st.integers(1, 9), st.integers(1, 9))
+def test_a_new_incarnation_gives_no_number_again_and_is_undone_exactly(first: int, further: int) -> None:
+    namespace = Namespace()
+    namespace.apply(namespace.plan(OpenSession(), OpId("c", 1), 1, 1))  # type: ignore[arg-type]
+    old = made(namespace, 2, "/a")
+    before = (namespace.digest, namespace.tree.next_number, namespace.tree.moves, namespace.crossing.next_seq)
+    undo: list[Any] = []
+    for number in (first, first + further):
+        namespace.apply(IncarnationRecord(namespace.newest_ns + 1, number), undo)
+        assert namespace.digest == namespace.recompute_digest()
+        assert namespace.crossing.is_over((2, (number << INCARNATION_SHIFT) - 1))
+        assert not namespace.crossing.is_over((2, number << INCARNATION_SHIFT))
+    while undo:
+        namespace.undo(undo.pop())
+    tree = namespace.tree
+    assert before == (namespace.digest, tree.next_number, tree.moves, namespace.crossing.next_seq)
+    namespace.apply(IncarnationRecord(namespace.newest_ns + 1, first))
+    assert made(namespace, 3, "/b") > old
