@@ -10,24 +10,30 @@ const PAGES: [PageName, string][] = [
 /** The ways to the other pages; a click with a key held opens another tab as everywhere. */
 export function PageLinks() {
   const page = useLab((state) => state.page);
-  const follow = (event: MouseEvent, name: PageName): void => {
+  return (
+    <nav className="page-links" aria-label="Pages">
+      {PAGES.map(([name, label]) => (
+        <PageLink key={name} name={name} label={label} current={name === page} />
+      ))}
+    </nav>
+  );
+}
+
+function PageLink({ name, label, current }: { name: PageName; label: string; current: boolean }) {
+  const address = useLab((state) => addressOf(name, state));
+  const follow = (event: MouseEvent): void => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
     goTo(name);
   };
   return (
-    <nav className="page-links" aria-label="Pages">
-      {PAGES.map(([name, label]) => (
-        <a
-          key={name}
-          href={addressOf(name, useLab.getState())}
-          aria-current={name === page ? "page" : undefined}
-          data-testid={`page-${name}`}
-          onClick={(event) => follow(event, name)}
-        >
-          {label}
-        </a>
-      ))}
-    </nav>
+    <a
+      href={address}
+      aria-current={current ? "page" : undefined}
+      data-testid={`page-${name}`}
+      onClick={follow}
+    >
+      {label}
+    </a>
   );
 }

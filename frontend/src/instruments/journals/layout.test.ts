@@ -54,8 +54,9 @@ describe("journals layout", () => {
   });
 
   it("stacks a few groups and has one chosen of many", () => {
-    expect(blocksOf(["g1", "g2", "g3"], "g2")).toEqual(["g1", "g2", "g3"]);
-    const many = ["g1", "g2", "g3", "g4"];
+    const few = ["g1", "g2", "g3", "g4"];
+    const many = [...few, "g5"];
+    expect(blocksOf(few, "g2")).toEqual(few);
     expect(blocksOf(many, "g3")).toEqual(["g3"]);
     expect(blocksOf(many, null)).toEqual(["g1"]);
     expect(blocksOf(many, "g9")).toEqual(["g1"]);

@@ -35,8 +35,8 @@ export const WORD: Record<CellState, string> = {
   x: "missing",
 };
 
-/** More blocks than these would not fit above the fold: then one group is chosen. */
-const STACKED_MOST = 3;
+/** So many blocks are about as high as the timeline beside them; of more groups one is chosen. */
+const STACKED_MOST = 4;
 
 /** The groups whose blocks are shown: all when they are few, else the chosen one. */
 export function blocksOf(groups: readonly string[], chosen: string | null): string[] {

@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from "react";
 import { count } from "../../store/time";
+import { complain } from "../../store/toasts";
 import { Dialog } from "../../ui/Dialog";
 import { type Target, useAct } from "./acts";
 import { makeDirectory, remove, rename } from "./store";
@@ -53,6 +54,8 @@ function ActForm({ target }: { target: Target }) {
       : act === "rename" && (!text.startsWith("/") || text === path)
         ? "Another path, from the root"
         : "";
+  /** A person may have left the dialog while the groups were waited for. */
+  const isOpen = (): boolean => useAct.getState().target === target;
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     if (wrong !== "") return setFailed(wrong);
@@ -62,8 +65,9 @@ function ActForm({ target }: { target: Target }) {
       if (act === "make") await makeDirectory(path, text);
       else if (act === "rename") await rename(path, text);
       else await remove(path, directory);
-      close();
+      if (isOpen()) close();
     } catch (error) {
+      if (!isOpen()) return complain(error);
       setFailed(error instanceof Error ? error.message : String(error));
       setBusy(false);
     }

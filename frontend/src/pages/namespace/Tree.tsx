@@ -30,6 +30,10 @@ export function Tree() {
     if (inside.current) focused.current?.focus({ preventScroll: true });
   }, [at]);
 
+  useEffect(() => {
+    if (document.activeElement === document.body) focused.current?.focus({ preventScroll: true });
+  }, []);
+
   const onKey = (event: KeyboardEvent): void => {
     const row = rows.find(({ id }) => id === at);
     const { key } = event;
