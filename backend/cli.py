@@ -10,11 +10,12 @@ import re
 import sys
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 import typer
 
 from backend.checkpoints.cli import app as checkpoint_app
-from backend.errors import WRONG_INPUT_EXIT, LabError, Malformed
+from backend.errors import WRONG_INPUT_EXIT, LabError, Malformed, reason_of
 from backend.settings import DEFAULT_PORT, DEFAULT_PROTOCOL, Settings, default_data
 from backend.shape import Shape
 
@@ -62,6 +63,9 @@ def up(
     cross_group: Annotated[
         str | None, typer.Option(help="How two groups commit one operation: s2pc_mp (default), two_phase.")
     ] = None,
+    data_nodes: Annotated[
+        int | None, typer.Option("--data-nodes", min=0, max=9, help="Servers that keep blocks of files (3).")
+    ] = None,
     zookeeper: Annotated[
         str | None, typer.Option(help="host:port,… of a real ensemble instead of the embedded server.")
     ] = None,
@@ -72,7 +76,7 @@ def up(
         raise Malformed(f"--protocol {protocol!r} is unknown; there is {DEFAULT_PROTOCOL}")
     from backend.up import run_up
 
-    shape = Shape(groups, standbys, protocol, placement, granularity, cross_group)
+    shape = Shape(groups, standbys, protocol, placement, granularity, cross_group, data_nodes)
     settings = Settings(data or default_data(), port_of(context, port), shape, zookeeper)
     raise typer.Exit(run_up(settings))
 
@@ -188,6 +192,66 @@ def mkdir(
 def create(context: typer.Context, path: str, port: Port = None) -> None:
     """Make an empty file."""
     call(context, port, "create", path)
+
+
+@fs_app.command()
+def put(
+    context: typer.Context,
+    local: Annotated[str, typer.Argument(help="A file, or - for standard input.")],
+    path: str,
+    block_size: Annotated[
+        int, typer.Option("--block-size", help="Octets: a multiple of 512, at most 134217728.")
+    ] = 65_536,
+    port: Port = None,
+) -> None:
+    """Make a file of what a local one holds."""
+    send(context, port, "PUT", local, path, block_size=str(block_size))
+
+
+@fs_app.command()
+def append(
+    context: typer.Context,
+    local: Annotated[str, typer.Argument(help="A file, or - for standard input.")],
+    path: str,
+    force: Annotated[bool, typer.Option("--force", help="Though another client writes it.")] = False,
+    port: Port = None,
+) -> None:
+    """Write what a local file holds behind the end of a file."""
+    send(context, port, "POST", local, path, force=str(force).lower())
+
+
+def send(
+    context: typer.Context, port: int | None, method: str, local: str, path: str, **options: str
+) -> None:
+    from backend import remote
+
+    try:
+        with sys.stdin.buffer if local == "-" else Path(local).open("rb") as file:
+            told = remote.send(port_of(context, port), method, content_path(path, **options), file)
+    except OSError as error:
+        raise Malformed(f"cannot read {local}: {reason_of(error)}") from None
+    print(json.dumps(told))
+
+
+@fs_app.command()
+def get(
+    context: typer.Context,
+    path: str,
+    local: Annotated[str, typer.Argument(help="A file, or - for standard output.")] = "-",
+    port: Port = None,
+) -> None:
+    """Give out what a file holds."""
+    from backend import remote
+
+    try:
+        with sys.stdout.buffer if local == "-" else Path(local).open("wb") as file:
+            remote.receive(port_of(context, port), content_path(path), file)
+    except OSError as error:
+        raise Malformed(f"cannot write {local}: {reason_of(error)}") from None
+
+
+def content_path(path: str, **options: str) -> str:
+    return "/api/fs/content?" + urlencode({"path": path, **options})
 
 
 @fs_app.command()

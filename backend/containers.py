@@ -49,7 +49,7 @@ def main() -> int:
             return run_scenario(told.seed, told.scale)
         inventory = Inventory.told(os.environ)
         settings = Settings(
-            told.data, told.port, Shape(members=(tuple(inventory.servers),)), inventory=inventory,
+            told.data, told.port, Shape(members=(tuple(inventory.servers),), data_nodes=0), inventory=inventory,
             listen=told.listen, token_file=told.token, health=told.health, metrics_port=told.metrics,
         )  # fmt: skip
         return run_up(settings)

@@ -10,6 +10,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from backend.errors import Forbidden, LabError, TooLarge
 
 BODY_OCTETS = 1024 * 1024
+CONTENT_OCTETS = 1 << 36
+"""Of a file that is sent: it is streamed, never held."""
+CONTENT = "/api/fs/content"
 LOCAL = re.compile(r"^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$")
 LOCAL_ORIGIN = re.compile(r"^https?://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$")
 
@@ -31,7 +34,8 @@ class Gate:
         except LabError as error:
             await refuse(scope, receive, send, error)
             return
-        await self._app(scope, bounded(receive) if scope["type"] == "http" else receive, send)
+        limit = most(scope)
+        await self._app(scope, bounded(receive, limit) if scope["type"] == "http" else receive, send)
 
 
 def header(scope: Scope, name: bytes) -> str | None:
@@ -55,13 +59,18 @@ def same_place(origin: str, host: str) -> bool:
     return LOCAL_ORIGIN.match(origin) is not None and origin.rpartition(":")[2] == port
 
 
+def most(scope: Scope) -> int:
+    """Octets that the body of a request may have."""
+    return CONTENT_OCTETS if scope["path"] == CONTENT else BODY_OCTETS
+
+
 def check_length(scope: Scope) -> None:
-    length = header(scope, b"content-length")
-    if length is not None and (not length.isdigit() or int(length) > BODY_OCTETS):
-        raise TooLarge(f"a body may have {BODY_OCTETS} octets at most")
+    length, limit = header(scope, b"content-length"), most(scope)
+    if length is not None and (not length.isdigit() or int(length) > limit):
+        raise TooLarge(f"a body may have {limit} octets at most")
 
 
-def bounded(receive: Receive) -> Receive:
+def bounded(receive: Receive, limit: int) -> Receive:
     """Counts a body without a length; one that is too long looks like a client that went away."""
     seen = 0
 
@@ -69,7 +78,7 @@ def bounded(receive: Receive) -> Receive:
         nonlocal seen
         message = await receive()
         seen += len(message.get("body", b""))
-        return message if seen <= BODY_OCTETS else {"type": "http.disconnect"}
+        return message if seen <= limit else {"type": "http.disconnect"}
 
     return counted
 

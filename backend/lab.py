@@ -23,6 +23,7 @@ from backend.settings import Settings
 from backend.store import queries
 from backend.store.buckets import Buckets
 from backend.store.store import Store
+from nodes.metadata.pages import Counters
 from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Called, Stamped
 
@@ -53,9 +54,12 @@ class Lab:
         self.began_s = time.monotonic()
         self.start_s: float | None = None
         self.trouble = ""
+        self.counters: dict[str, Counters] = {}
+        """By group, of about a second ago; a group whose active did not answer is left out."""
         self.client: Any = None
-        """The smart client behind `/api/fs`, made at its first call, and its world."""
+        """The smart client behind `/api/fs`, made at its first call, its world, and its files."""
         self.client_world: Any = None
+        self.files: Any = None
         self._pictured_ns = 0
         self._pictured_seq = store.seq
         self.fabric.picture.seq = store.seq

@@ -52,6 +52,30 @@ class LabCollector(Collector):
             epoch.add_metric([group.name], group.epoch)
             commit.add_metric([group.name], group.commit_sn)
         yield from (epoch, commit)
+        yield from self._counters()
+
+    def _counters(self) -> Iterator[Metric]:
+        """Of groups whose active answers; what is of several groups counts from when it began to serve."""
+        gauges = {
+            "objects": GaugeMetricFamily("cloverlab_group_objects", "Objects", labels=["group"]),
+            "branch_points": GaugeMetricFamily(
+                "cloverlab_group_branch_points", "Names whose object is at home elsewhere", labels=["group"]
+            ),
+            "open": GaugeMetricFamily(
+                "cloverlab_group_open_operations", "Open operations on several groups", labels=["group"]
+            ),
+        }
+        ended = CounterMetricFamily(
+            "cloverlab_group_operations", "Operations on several groups", labels=["group", "outcome"]
+        )
+        sent = CounterMetricFamily("cloverlab_group_messages", "Messages to other groups", labels=["group"])
+        for name, counters in self._lab.counters.items():
+            for field, gauge in gauges.items():
+                gauge.add_metric([name], getattr(counters, field))
+            ended.add_metric([name, "done"], counters.done)
+            ended.add_metric([name, "aborted"], counters.aborted)
+            sent.add_metric([name], counters.sent)
+        yield from (*gauges.values(), ended, sent)
 
     def _calls(self) -> Iterator[Metric]:
         buckets = self._lab.buckets

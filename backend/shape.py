@@ -9,12 +9,13 @@ from typing import Any
 import msgspec
 
 from backend.errors import CannotStart, Malformed
-from nodes.config import ClusterConfig, GroupConfig, many_groups
+from nodes.config import ClusterConfig, DataConfig, GroupConfig, many_groups
 from nodes.metadata.placement import Granularity
 
 SERVERS_MAX = 16
 GRANULARITY = re.compile(r"^(\d{1,6})-(\d{1,6})-(\d{1,9})$")
 STANDBYS = 3
+DATA_NODES = 3
 
 
 class Shape(msgspec.Struct, frozen=True):
@@ -28,6 +29,7 @@ class Shape(msgspec.Struct, frozen=True):
     granularity: str | None = None
     """`DirDep-DirWid-FileWid` of the placement ddg."""
     cross_group: str | None = None
+    data_nodes: int | None = None
     members: tuple[tuple[str, ...], ...] = ()
     """The servers of each group, where others have named them."""
 
@@ -45,6 +47,8 @@ def new_config(shape: Shape, name: str) -> ClusterConfig:
     wishes = {key: value for key, value in wishes.items() if value is not None}
     if shape.granularity is not None:
         wishes["granularity"] = granularity(shape.granularity)
+    nodes = DATA_NODES if shape.data_nodes is None else shape.data_nodes
+    wishes["data"] = DataConfig(nodes=[f"dn{number}" for number in range(1, nodes + 1)])
     try:
         cluster = many_groups(groups, standbys, cluster=name)
         cluster = msgspec.convert(
@@ -75,6 +79,7 @@ def check(path: Path, have: ClusterConfig, shape: Shape) -> None:
         "placement": have.placement,
         "granularity": "-".join(str(part) for part in msgspec.structs.astuple(have.granularity)),
         "cross_group": have.cross_group,
+        "data_nodes": len(have.data.nodes),
     }
     for name, fact in facts.items():
         wanted = getattr(shape, name)

@@ -6,17 +6,21 @@ from collections.abc import Sequence
 from typing import Any
 
 LETTERS = {"active": "A", "standby": "S", "junior": "J", "down": "-"}
+DATA_NODE_KEYS = ("name", "process", "blocks", "octets", "pid", "address")
 SERVER_KEYS = ("name", "group", "role", "process", "epoch", "sn", "pid", "address")
+
+GROUP_KEYS = ("name", "epoch", "active", "commit_sn", "counters")
 
 
 def short(cluster: dict[str, Any]) -> dict[str, Any]:
-    """What design.md promises of `status --json`."""
+    """What `status --json` tells."""
     servers = [{key: server[key] for key in SERVER_KEYS} for server in cluster["servers"]]
     return {
         "cluster": cluster["cluster"],
         "protocol": cluster["protocol"],
         "servers": servers,
-        "data_nodes": cluster["data_nodes"],
+        "data_nodes": [{key: node[key] for key in DATA_NODE_KEYS} for node in cluster["data_nodes"]],
+        "groups": [{key: group[key] for key in GROUP_KEYS} for group in cluster["groups"]],
     }
 
 
@@ -36,6 +40,9 @@ def table(cluster: dict[str, Any]) -> str:
                 s["address"] or "-",
             )
         )
+    for node in cluster["data_nodes"]:
+        held = f"{node['blocks']} blocks"
+        rows.append(("", node["name"], held, node["process"], "", "", node["pid"] or "-", node["address"]))
     service = cluster["coordination"]
     rows.append(
         ("", "coordination", "", service["process"], "", "", service["pid"] or "-", service["address"])

@@ -7,6 +7,7 @@ import gc
 import json
 import random
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,13 +27,13 @@ from nodes.real.ring import MessageRing
 from nodes.real.turn import Turn
 from nodes.scope import Scope
 from nodes.slots import ImageStore
-from nodes.trace.events import Event, ImageWritten
+from nodes.trace.base import Event
+from nodes.trace.pool_events import ImageWritten
 from nodes.units import DIRECTORY, ROOT, OpId
 from nodes.wire.codec import Codec
 from nodes.wire.messages import Mark, Message
 
 TICK_NS = 1_000_000
-DIRECTORIES = 20_000
 
 
 def namespace_of(inodes: int) -> Namespace:
@@ -96,8 +97,8 @@ class Node:
         self.world.scope.spawn(self._current.run(), "pool")
         self.namespace = Namespace()
         self._sn = 0
-        self._late_ns = 0
-        self._ticked_ns = monotonic_ns()
+        self._late_ns = self._busy_ns = 0
+        self._ticked_ns, self._used_ns = monotonic_ns(), time.thread_time_ns()
         self._tick()
 
     def _warn(self, line: str) -> None:
@@ -117,10 +118,11 @@ class Node:
         self._current.handlers[type(message)](peer, message)
 
     def _tick(self) -> None:
-        """The longest time in which nothing else could run here."""
-        now = monotonic_ns()
+        """The longest time in which nothing else could run here, and the processor's part of it."""
+        now, used = monotonic_ns(), time.thread_time_ns()
         self._late_ns = max(self._late_ns, now - self._ticked_ns - TICK_NS)
-        self._ticked_ns = now
+        self._busy_ns = max(self._busy_ns, used - self._used_ns)
+        self._ticked_ns, self._used_ns = now, used
         self.world.clock.call_later(TICK_NS, self._tick)
 
     # --- what it is asked ------------------------------------------------------------------------------------------
@@ -136,7 +138,8 @@ class Node:
     def pause(self) -> dict[str, Any]:
         """Milliseconds, since it was last asked."""
         late_ns, self._late_ns = self._late_ns, 0
-        return {"pause_ms": late_ns / 1e6}
+        busy_ns, self._busy_ns = self._busy_ns, 0
+        return {"pause_ms": late_ns / 1e6, "busy_ms": busy_ns / 1e6}
 
     async def write(self, strategy: str, partitions: int, replicas: list[str]) -> dict[str, Any]:
         store = self._current = self._store(strategy, partitions)

@@ -57,6 +57,7 @@ def measure(directory: Path, inodes: int, rounds: int) -> dict[str, float]:
     written: dict[str, list[dict[str, Any]]] = {way: [] for way in WAYS}
     read: dict[str, list[float]] = {way: [] for way in WAYS}
     pauses: list[float] = []
+    busy: list[float] = []
     try:
         addresses = {name: node.address for name, node in nodes.items()}
         for node in nodes.values():
@@ -69,13 +70,14 @@ def measure(directory: Path, inodes: int, rounds: int) -> dict[str, float]:
                     nodes[name].ask("pause")
                 told = writer.ask("write", strategy=strategy, partitions=partitions, replicas=REPLICAS)
                 assert told["holders"] == REPLICAS, told
-                late = [nodes[name].ask("pause")["pause_ms"] for name in REPLICAS]
-                pause_ms = max(late)
+                late = [nodes[name].ask("pause") for name in REPLICAS]
                 taken = nodes[READER].ask("read", sources=REPLICAS[1:])
                 if number:
                     written[way].append(told)
                     read[way].append(taken["s"])
-                    pauses.append(pause_ms) if way == "8p" else None
+                    if way == "8p":
+                        pauses.append(max(each["pause_ms"] for each in late))
+                        busy.append(max(each["busy_ms"] for each in late))
                 print(
                     f"round {number}/{rounds} {way}: {told} pauses {late} ms, read {taken}",
                     file=sys.stderr,
@@ -93,6 +95,8 @@ def measure(directory: Path, inodes: int, rounds: int) -> dict[str, float]:
         "write_mb_per_s": round(mib / seconds["8p"], 1),
         "read_mb_per_s": round(mib / reads["8p"], 1),
         "pause_ms_max": round(max(pauses), 1),
+        "pause_ms_p50": round(median(pauses), 1),
+        "busy_ms_max": round(max(busy), 1),
         "frozen_s": round(median(told["frozen_s"] for told in written["8p"]), 2),
         "image_mb": round(mib, 1),
         **{f"write_s_{way}": round(each, 2) for way, each in seconds.items()},

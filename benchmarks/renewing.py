@@ -13,7 +13,8 @@ import uvloop
 
 from benchmarks.running import Bench, cluster, report
 from nodes.config import ClusterConfig, WorkloadConfig, one_group
-from nodes.trace.events import Committed, ImageWritten, Renewing, Stamped, StepTaken
+from nodes.trace.events import Committed, Renewing, Stamped, StepTaken
+from nodes.trace.pool_events import ImageWritten
 
 RECORDS = 10_000
 LARGE = 100_000

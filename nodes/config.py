@@ -58,6 +58,17 @@ class GroupConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The servers of the first configuration, in order."""
 
 
+class DataConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The data nodes of a cluster and their timing."""
+
+    nodes: list[Name] = []
+    heartbeat_ms: Milliseconds = 1_000
+    silence_ms: Milliseconds = 6_000
+    """A data node of which nothing was heard for so long is dead."""
+    scrub_ms: Milliseconds = 1_000
+    """How often the scrubber reads on: 1 MiB each time."""
+
+
 class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     cluster: Name = "clover"
     protocol: str = "mams"
@@ -80,6 +91,7 @@ class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Streams of an image that are written and read in parallel (VSSP §III.D)."""
     image_store: str = "vssp"
     """The mechanism that moves images: vssp, hdfs_pipeline."""
+    data: DataConfig = DataConfig()
 
 
 class ServerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -88,6 +100,15 @@ class ServerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     name: Name
     group: Name
     cluster: ClusterConfig
+
+
+class DataNodeConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What one data node is told."""
+
+    name: Name
+    cluster: ClusterConfig
+    capacity: Annotated[int, msgspec.Meta(ge=0)] = 1 << 40
+    """Octets of blocks that it takes at most."""
 
 
 class WorkloadConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -11,11 +11,13 @@ from nodes.protocols.mams.checkpoints import messages as checkpoint_messages
 from nodes.protocols.vssp import mechanism as vssp
 from nodes.protocols.vssp import messages as vssp_messages
 from nodes.slots import MakeImageStore
+from nodes.wire.data_messages import DATA_MESSAGES
 from nodes.wire.messages import CLIENT_MESSAGES, Message
 from nodes.world import World
 
 MESSAGES: tuple[type[Message], ...] = (
     CLIENT_MESSAGES
+    + DATA_MESSAGES
     + mams_messages.MESSAGES
     + checkpoint_messages.MESSAGES
     + dcfs2_messages.MESSAGES

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import msgspec
 
 from nodes.scope import Scope
-from nodes.trace.events import Event
+from nodes.trace.base import Event
 from nodes.wire.messages import Message
 
 

@@ -22,6 +22,17 @@ class Configuration(BaseModel):
     members: list[str]
 
 
+class Counters(BaseModel):
+    """What the active of a group counts; what is of several groups, since it began to serve."""
+
+    objects: int
+    branch_points: int = Field(description="Names whose object is at home in another group.")
+    open: int = Field(description="Operations on several groups that are not ended in this group.")
+    done: int = Field(description="Operations on several groups that this group coordinated and committed.")
+    aborted: int = Field(description="The same, aborted; one that is tried again counts each time.")
+    sent: int = Field(description="Messages to other groups.")
+
+
 class Group(BaseModel):
     name: str
     epoch: int
@@ -29,6 +40,10 @@ class Group(BaseModel):
     lock_owner: str
     commit_sn: int
     configuration: Configuration
+
+
+class CountedGroup(Group):
+    counters: Counters | None = Field(description="null while the group's active does not answer.")
 
 
 class Server(BaseModel):
@@ -48,6 +63,20 @@ class Server(BaseModel):
     address: str
     container: str = Field(default="", description="Short id; empty on processes.")
     image: str = ""
+    faults: list[int]
+    warning: str = ""
+
+
+class DataNode(BaseModel):
+    """Keeps replicas of blocks."""
+
+    name: str
+    process: ProcessState
+    pid: int
+    address: str
+    blocks: int = Field(description="Replicas that it has.")
+    octets: int
+    damaged: int = Field(description="Replicas that are known to be.")
     faults: list[int]
     warning: str = ""
 
@@ -120,9 +149,9 @@ class Cluster(BaseModel):
     start_s: float | None = Field(description="Seconds from `up` to the first settled moment.")
     trouble: str = Field(description="Why the cluster could not start, in one line; else empty.")
     timing: dict[str, int]
-    groups: list[Group]
+    groups: list[CountedGroup]
     servers: list[Server]
-    data_nodes: list[str]
+    data_nodes: list[DataNode]
     clients: list[Client]
     coordination: CoordinationService
     links: list[Link]
@@ -137,6 +166,7 @@ class PictureOut(BaseModel):
     seq: int
     servers: dict[str, Server]
     groups: dict[str, Group]
+    data_nodes: dict[str, DataNode]
     faults: list[Fault]
     lamps: dict[str, str] = Field(description="Invariants broken by then, and why.")
 

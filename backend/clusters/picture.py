@@ -10,6 +10,8 @@ import msgspec
 
 from nodes.config import ClusterConfig
 from nodes.trace import events as e
+from nodes.trace.base import Event
+from nodes.trace.block_events import NodeHolds
 
 FENCED = "answers nobody: its coordination session is not confirmed"
 INSTANT = ("take_lock", "expire_session", "add_server")
@@ -46,6 +48,19 @@ class GroupState(msgspec.Struct):
     commit_sn: int = 0
 
 
+class DataNodeState(msgspec.Struct):
+    name: str
+    process: str = "stopped"
+    pid: int = 0
+    address: str = ""
+    blocks: int = 0
+    octets: int = 0
+    damaged: int = 0
+    """Replicas that are known to be."""
+    faults: list[int] = []
+    warning: str = ""
+
+
 class FaultState(msgspec.Struct):
     fault: int
     verb: str
@@ -66,6 +81,7 @@ class Picture(msgspec.Struct):
     seq: int = 0
     servers: dict[str, ServerState] = {}
     groups: dict[str, GroupState] = {}
+    data_nodes: dict[str, DataNodeState] = {}
     clients: dict[str, ClientState] = {}
     ensemble: list[str] = []
     """The servers of the coordination service by name, when they can be struck one by one."""
@@ -80,6 +96,7 @@ class Picture(msgspec.Struct):
         return cls(
             servers={name: ServerState(name, group) for name, group in homes.items()},
             groups=groups,
+            data_nodes={name: DataNodeState(name) for name in cluster.data.nodes},
             clients={name: ClientState(name) for name in clients},
         )
 
@@ -96,6 +113,10 @@ class Picture(msgspec.Struct):
             self.servers[name] = ServerState(name, group or next(iter(self.groups), ""))
         return self.servers[name]
 
+    def process(self, name: str) -> ServerState | DataNodeState | None:
+        """The metadata server or data node of that name."""
+        return self.servers.get(name) or self.data_nodes.get(name)
+
     def group(self, name: str) -> GroupState:
         return self.groups.setdefault(name, GroupState(name))
 
@@ -104,19 +125,32 @@ def started(picture: Picture, stamped: e.Stamped, event: e.Started) -> None:
     if stamped.server in picture.clients:
         picture.clients[stamped.server].pid = event.pid
         return
+    node = picture.data_nodes.get(stamped.server)
+    if node is not None:
+        node.process, node.pid, node.address, node.warning = "running", event.pid, event.address, ""
+        return
     server = picture.server(stamped.server)
     server.process, server.pid, server.address = "running", event.pid, event.address
     server.believes, server.stopped_ns, server.warning = "none", 0, ""
 
 
 def stopped(picture: Picture, stamped: e.Stamped, event: e.Stopped) -> None:
-    if stamped.server in picture.servers:
-        mark_stopped(picture.servers[stamped.server], stamped.at_ns)
+    mark_stopped(picture, stamped.server, stamped.at_ns)
 
 
-def mark_stopped(server: ServerState, at_ns: int) -> None:
-    server.process, server.believes, server.pid = "stopped", "none", 0
-    server.stopped_ns = at_ns
+def mark_stopped(picture: Picture, name: str, at_ns: int) -> None:
+    server, node = picture.servers.get(name), picture.data_nodes.get(name)
+    if server is not None:
+        server.process, server.believes, server.pid = "stopped", "none", 0
+        server.stopped_ns = at_ns
+    elif node is not None:
+        node.process, node.pid = "stopped", 0
+
+
+def node_holds(picture: Picture, stamped: e.Stamped, event: NodeHolds) -> None:
+    node = picture.data_nodes.get(stamped.server)
+    if node is not None:
+        node.blocks, node.octets, node.damaged = event.blocks, event.octets, event.damaged
 
 
 def role_changed(picture: Picture, stamped: e.Stamped, event: e.RoleChanged) -> None:
@@ -158,8 +192,9 @@ def journal_opened(picture: Picture, stamped: e.Stamped, event: e.JournalOpened)
 
 
 def warned(picture: Picture, stamped: e.Stamped, event: e.Warned) -> None:
-    if stamped.server in picture.servers:
-        picture.servers[stamped.server].warning = event.what
+    struck = picture.process(stamped.server)
+    if struck is not None:
+        struck.warning = event.what
 
 
 def lease_lost(picture: Picture, stamped: e.Stamped, event: e.LeaseLost) -> None:
@@ -193,49 +228,51 @@ def configured(picture: Picture, stamped: e.Stamped, event: e.Configured) -> Non
 
 def fault_injected(picture: Picture, stamped: e.Stamped, event: e.FaultInjected) -> None:
     for name in event.targets:
-        server = picture.servers.get(name)
-        if server is not None:
-            strike(server, event, stamped.at_ns)
+        struck = picture.process(name)
+        if struck is not None:
+            strike(picture, struck, event, stamped.at_ns)
     if event.verb not in INSTANT:
         picture.faults[event.fault] = FaultState(
             event.fault, event.verb, list(event.targets), event.options, stamped.at_ns
         )
 
 
-def strike(server: ServerState, event: e.FaultInjected, at_ns: int) -> None:
+def strike(picture: Picture, struck: ServerState | DataNodeState, event: e.FaultInjected, at_ns: int) -> None:
     if event.verb not in INSTANT:
-        server.faults = [*server.faults, event.fault]
+        struck.faults = [*struck.faults, event.fault]
     if event.verb in ENDS_PROCESS:
-        mark_stopped(server, at_ns)
+        mark_stopped(picture, struck.name, at_ns)
     elif event.verb == "pause":
-        server.process = "paused"
+        struck.process = "paused"
 
 
 def process_ended(picture: Picture, stamped: e.Stamped, event: e.ProcessEnded) -> None:
-    server = picture.servers.get(event.server)
-    if server is not None:
-        mark_stopped(server, stamped.at_ns)
-        server.warning = event.reason
+    struck = picture.process(event.server)
+    if struck is not None:
+        mark_stopped(picture, event.server, stamped.at_ns)
+        struck.warning = event.reason
 
 
 def fault_ended(picture: Picture, stamped: e.Stamped, event: e.FaultEnded) -> None:
     picture.faults.pop(event.fault, None)
-    for server in picture.servers.values():
-        if event.fault in server.faults:
-            server.faults = [number for number in server.faults if number != event.fault]
-            if event.verb == "pause" and server.process == "paused":
-                server.process = "running"
+    everybody: list[ServerState | DataNodeState] = [*picture.servers.values(), *picture.data_nodes.values()]
+    for struck in everybody:
+        if event.fault in struck.faults:
+            struck.faults = [number for number in struck.faults if number != event.fault]
+            if event.verb == "pause" and struck.process == "paused":
+                struck.process = "running"
 
 
 def check_failed(picture: Picture, stamped: e.Stamped, event: e.CheckFailed) -> None:
     picture.broken.setdefault(event.invariant, event.explanation)
 
 
-STEPS: dict[type[e.Event], Callable[[Picture, e.Stamped, Any], None]] = {
+STEPS: dict[type[Event], Callable[[Picture, e.Stamped, Any], None]] = {
     e.Started: started, e.Stopped: stopped, e.RoleChanged: role_changed, e.Durable: durable, e.Cut: cut,
     e.Committed: committed, e.Applied: applied, e.JournalOpened: journal_opened, e.Warned: warned,
     e.Placed: placed, e.LeaseLost: lease_lost, e.LeaseConfirmed: lease_confirmed,
     e.LockHeld: lock_held, e.EpochRaised: epoch_raised, e.Configured: configured, e.FaultInjected:
     fault_injected,
     e.FaultEnded: fault_ended, e.ProcessEnded: process_ended, e.CheckFailed: check_failed,
+    NodeHolds: node_holds,
 }  # fmt: skip

@@ -32,15 +32,24 @@ def cluster(lab: Lab) -> dict[str, Any]:
         "start_s": lab.start_s,
         "trouble": lab.trouble,
         "timing": msgspec.structs.asdict(config.timing),
-        "groups": [views.group(group) for group in picture.groups.values()],
+        "groups": groups(lab),
         "servers": servers(lab),
-        "data_nodes": [],
+        "data_nodes": data_nodes(lab),
         "clients": clients(lab),
         "coordination": coordination(lab),
         "links": links(lab),
         "faults": views.faults(picture),
         "lamps": lab.checks.lamps(),
     }
+
+
+def groups(lab: Lab) -> list[dict[str, Any]]:
+    told = []
+    for state in lab.fabric.picture.groups.values():
+        counters = lab.counters.get(state.name)
+        counted = msgspec.structs.asdict(counters) if counters else None
+        told.append({**views.group(state), "counters": counted})
+    return told
 
 
 def servers(lab: Lab) -> list[dict[str, Any]]:
@@ -56,6 +65,19 @@ def servers(lab: Lab) -> list[dict[str, Any]]:
         row |= {**box, "address": where or fabric.peers().get(state.name, "")}
         told.append(row)
     return told
+
+
+def data_nodes(lab: Lab) -> list[dict[str, Any]]:
+    fabric = lab.fabric
+    return [
+        {
+            **msgspec.structs.asdict(state),
+            "process": fabric.state_of(state.name),
+            "pid": fabric.pid_of(state.name),
+            "address": state.address or fabric.peers().get(state.name, ""),
+        }
+        for state in fabric.picture.data_nodes.values()
+    ]
 
 
 def workload(lab: Lab) -> dict[str, Any]:
@@ -111,6 +133,7 @@ def processes(lab: Lab) -> dict[str, Any]:
             {key: row[key] for key in ("name", "process", "pid", "container", "image", "address")}
             for row in servers(lab)
         ],
+        "data_nodes": data_nodes(lab),
         "clients": clients(lab),
         "coordination": coordination(lab),
         "links": links(lab),

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from nodes.trace import events as e
+from nodes.trace.base import Event
 
 NOT_OURS = ("heal", "heal_all", "resume", "restart", "add_server")
 
@@ -95,7 +96,7 @@ class Failovers:
     def __init__(self, on_failover: Callable[[int, Failover], None]):
         self._tell = on_failover
         self._groups: dict[str, Watch] = {}
-        self._steps: dict[type[e.Event], Callable[[e.Stamped, Any], None]] = {
+        self._steps: dict[type[Event], Callable[[e.Stamped, Any], None]] = {
             e.FaultInjected: self._faulted, e.SessionEnded: self._session_ended, e.LockHeld: self._lock_held,
             e.Placed: self._placed, e.Serving: self._serving, e.Called: self._called,
         }  # fmt: skip

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from backend.clusters import service, views
+from backend.clusters.counters import counted
 from backend.errors import Unavailable
 from backend.events.messages import MessageLines
 from backend.store.encoding import OF_ONE_GROUP, named
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 BATCH_S = 0.05
 RATE_S = 0.2
 MESSAGES_S = 0.1
+COUNTERS_S = 1.0
 RING = 20_000
 """Events held for pages that come back after a broken connection."""
 BATCH_EVENTS = 1_000
@@ -69,7 +71,9 @@ class Hub:
         self.failovers: deque[dict[str, Any]] = deque(maxlen=64)
 
     def start(self) -> None:
-        steps: tuple[Coroutine[Any, Any, None], ...] = (self._batches(), self._rates(), self._message_lines())
+        steps: tuple[Coroutine[Any, Any, None], ...] = (
+            self._batches(), self._rates(), self._message_lines(), self._counters(),
+        )  # fmt: skip
         self._tasks = [asyncio.create_task(step) for step in steps]
         self._lab.fabric.on_states = self.processes_changed
 
@@ -159,6 +163,15 @@ class Hub:
                 "p99_ms": recent.latencies.quantile_ms(0.99),
             }
             self._tell({"type": "rate", "at_ns": now_ns, **told, **quantiles})
+
+    async def _counters(self) -> None:
+        """Asked for whether a page looks or not: the API and Prometheus tell them too."""
+        lab = self._lab
+        while True:
+            await asyncio.sleep(COUNTERS_S)
+            lab.counters = await counted(lab.fabric)
+            groups = {name: msgspec.structs.asdict(each) for name, each in lab.counters.items()}
+            self._tell({"type": "counters", "groups": groups})
 
     async def _message_lines(self) -> None:
         """Message tracing runs in the processes only while a page looks at it."""

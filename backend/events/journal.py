@@ -1,4 +1,4 @@
-"""The journals side by side: for each server the state of each journal group, equal neighbours as one
+"""The journals of a replica group side by side: for each server the state of each journal group, equal neighbours as one
 cell."""
 
 from __future__ import annotations
@@ -78,23 +78,26 @@ class Columns:
         return epoch, "c" if agreed is not None or sn <= commit_sn else "p"
 
 
-async def journal(reader: aiosqlite.Connection, picture: Picture, from_sn: int, to_sn: int) -> dict[str, Any]:
-    """The journals at the moment of the picture."""
-    last_sn = max((server.sn for server in picture.servers.values()), default=0)
+async def journal(
+    reader: aiosqlite.Connection, picture: Picture, group: str, from_sn: int, to_sn: int
+) -> dict[str, Any]:
+    """The journals of one replica group at the moment of the picture; `group` is one of it."""
+    servers = [server for server in picture.servers.values() if server.group == group]
+    names = [server.name for server in servers]
+    commit_sn = picture.groups[group].commit_sn
+    last_sn = max((server.sn for server in servers), default=0)
     columns = Columns(from_sn, min(to_sn, last_sn))
-    found = await queries.of_groups(reader, from_sn, to_sn, picture.seq)
-    for _, stamped in sorted(found + await queries.cuts(reader, picture.seq), key=lambda each: each[0]):
+    found = await queries.of_groups(reader, from_sn, to_sn, picture.seq, names)
+    found += await queries.cuts(reader, picture.seq, names)
+    for _, stamped in sorted(found, key=lambda each: each[0]):
         columns.see(stamped)
-    commit = {group.name: group.commit_sn for group in picture.groups.values()}
     return {
-        "commit_sn": max(commit.values(), default=0),
+        "group": group,
+        "commit_sn": commit_sn,
         "first_sn": 1 if last_sn else 0,
         "last_sn": last_sn,
         "servers": [
-            {
-                "name": server.name,
-                "cells": columns.cells(server.name, server.applied_sn, commit.get(server.group, 0)),
-            }
-            for server in picture.servers.values()
+            {"name": server.name, "cells": columns.cells(server.name, server.applied_sn, commit_sn)}
+            for server in servers
         ],
     }

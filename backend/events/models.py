@@ -47,6 +47,7 @@ class Span(BaseModel):
 
 class Band(BaseModel):
     server: str
+    group: str
     spans: list[Span]
 
 
@@ -94,6 +95,7 @@ class JournalRow(BaseModel):
 
 
 class Journals(BaseModel):
+    group: str
     commit_sn: int
     first_sn: int
     last_sn: int

@@ -64,9 +64,15 @@ async def read_timeline(
 
 @router.get("/runs/{run}/journal", response_model=Journals)
 async def read_journal(
-    run: RunNumber, lab: TheLab, from_sn: Number, to_sn: Number, at_ns: Number | None = None
+    run: RunNumber,
+    lab: TheLab,
+    from_sn: Number,
+    to_sn: Number,
+    group: Annotated[str, Query(max_length=100)] = "",
+    at_ns: Number | None = None,
 ) -> Response:
-    return as_json(await service.read_journal(lab, run, from_sn, to_sn, at_ns))
+    """Serial numbers count in each replica group for itself; without `group` the first one answers."""
+    return as_json(await service.read_journal(lab, run, group, from_sn, to_sn, at_ns))
 
 
 @router.get("/journal/{server}/{sn}", response_model=JournalRecord)

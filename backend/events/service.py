@@ -67,14 +67,21 @@ async def read_timeline(
     if end <= start:
         raise Malformed("to_ns must be later than from_ns")
     last = await picture(lab, run, None)
-    return await timeline(lab.store.reader, row, list(last.servers), start, end, buckets)
+    homes = {server.name: server.group for server in last.servers.values()}
+    return await timeline(lab.store.reader, row, homes, start, end, buckets)
 
 
-async def read_journal(lab: Lab, run: int, from_sn: int, to_sn: int, at_ns: int | None) -> dict[str, Any]:
+async def read_journal(
+    lab: Lab, run: int, group: str, from_sn: int, to_sn: int, at_ns: int | None
+) -> dict[str, Any]:
     if not 0 <= to_sn - from_sn < COLUMNS_MOST:
         raise Malformed(f"from_sn to to_sn may span {COLUMNS_MOST} columns, forwards")
     await lab.store.flush()
-    return await journal(lab.store.reader, await picture(lab, run, at_ns), from_sn, to_sn)
+    shown = await picture(lab, run, at_ns)
+    group = group or next(iter(shown.groups), "")
+    if group not in shown.groups:
+        raise NotThere(f"no group is called {group[:40]!r}; there are {', '.join(shown.groups)}")
+    return await journal(lab.store.reader, shown, group, from_sn, to_sn)
 
 
 async def record(lab: Lab, server: str, sn: int) -> dict[str, Any]:

@@ -47,14 +47,20 @@ async def calls(
 
 
 def bands(
-    found: list[tuple[int, Stamped]], servers: list[str], from_ns: int, to_ns: int
+    found: list[tuple[int, Stamped]], homes: dict[str, str], from_ns: int, to_ns: int
 ) -> list[dict[str, Any]]:
-    """For each server the spans of its letter in the global view."""
-    changes: dict[str, list[tuple[int, str]]] = {server: [] for server in servers}
+    """For each server the spans of its letter in the global view, group by group; `homes` names the groups."""
+    homes = dict(homes)
+    changes: dict[str, list[tuple[int, str]]] = {server: [] for server in homes}
     for _, stamped in found:
         if isinstance(stamped.event, Placed):
+            homes.setdefault(stamped.event.server, stamped.event.group)
             changes.setdefault(stamped.event.server, []).append((stamped.at_ns, LETTERS[stamped.event.state]))
-    return [{"server": server, "spans": spans(told, from_ns, to_ns)} for server, told in changes.items()]
+    groups = list(dict.fromkeys(homes.values()))
+    return [
+        {"server": server, "group": homes[server], "spans": spans(changes[server], from_ns, to_ns)}
+        for server in sorted(changes, key=lambda server: groups.index(homes[server]))
+    ]
 
 
 def spans(changes: list[tuple[int, str]], from_ns: int, to_ns: int) -> list[dict[str, Any]]:
@@ -93,11 +99,16 @@ def faults(found: list[tuple[int, Stamped]], from_ns: int, to_ns: int) -> list[d
 
 
 async def timeline(
-    reader: aiosqlite.Connection, run: RunRow, servers: list[str], from_ns: int, to_ns: int, buckets: int
+    reader: aiosqlite.Connection,
+    run: RunRow,
+    homes: dict[str, str],
+    from_ns: int,
+    to_ns: int,
+    buckets: int,
 ) -> dict[str, Any]:
     told = await calls(reader, run, from_ns, to_ns, buckets)
     found = await queries.rare(reader, run.run, ("Placed", "FaultInjected", "FaultEnded"))
-    told["bands"] = bands(found, servers, from_ns, to_ns)
+    told["bands"] = bands(found, homes, from_ns, to_ns)
     told["faults"] = faults(found, from_ns, to_ns)
     splits = await queries.failovers(reader, run.run, from_ns, to_ns)
     told["failovers"] = [{**split, "from": split["old"], "to": split["new"]} for split in splits]

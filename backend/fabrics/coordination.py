@@ -18,7 +18,7 @@ from backend.fabrics.names import COORDINATION
 from backend.fabrics.sockets import ask, follow
 from backend.fabrics.tree_watch import TreeClient, end_session, make_chroot
 from nodes.real.clock import monotonic_ns
-from nodes.trace.events import Event
+from nodes.trace.base import Event
 from nodes.trace.observer import Observer
 
 Tell = Callable[[str, Event, int], None]

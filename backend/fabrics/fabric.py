@@ -20,7 +20,8 @@ from backend.fabrics.names import CLIENT, CONTROL, COORDINATION
 from backend.fabrics.traces import Traces
 from nodes.config import WorkloadConfig
 from nodes.real.clock import monotonic_ns
-from nodes.trace.events import Event, ProcessEnded, Stamped, Warned
+from nodes.trace.base import Event
+from nodes.trace.events import ProcessEnded, Stamped, Warned
 
 TICK_S = 0.02
 WATCH_S = 0.1
@@ -123,6 +124,9 @@ class ClusterFabric:
     async def start_server(self, name: str) -> None:
         raise NotImplementedError
 
+    async def start_data_node(self, name: str) -> None:
+        raise NotImplementedError
+
     async def start_client(self) -> None:
         raise NotImplementedError
 
@@ -142,7 +146,7 @@ class ClusterFabric:
         """Raises FaultUnsupported for a fault of links that cannot be done here."""
 
     def peers(self) -> dict[str, str]:
-        """Where the servers listen."""
+        """Where the servers and the data nodes listen."""
         raise NotImplementedError
 
     def box(self, name: str) -> dict[str, str]:
@@ -167,6 +171,9 @@ class ClusterFabric:
 
     def recall(self, name: str) -> None:
         """A server that runs on told long ago what it is: the last picture knows; newer events correct it."""
+        node = self.last.data_nodes.get(name)
+        if node is not None:
+            self.picture.data_nodes[name] = msgspec.structs.replace(node, faults=[], process="running")
         old = self.last.servers.get(name)
         if old is not None:
             self.picture.servers[name] = msgspec.structs.replace(
@@ -178,6 +185,8 @@ class ClusterFabric:
             await self.start_server(name)
         elif name == CLIENT:
             await self.start_client()
+        elif name in self.home.data_nodes():
+            await self.start_data_node(name)
         elif name == COORDINATION:
             await self.ensemble.restart()
         else:
@@ -212,15 +221,14 @@ class ClusterFabric:
         return process.pid if process is not None and process.running else 0
 
     def states(self) -> dict[str, str]:
-        names = (*self.home.servers(), CLIENT, *self.spread([COORDINATION]))
+        names = (*self.home.servers(), *self.home.data_nodes(), CLIENT, *self.spread([COORDINATION]))
         return {name: self.state_of(name) for name in names}
 
     def settled(self) -> bool:
-        """All green: every server runs and has a place in the global view, and a group's active serves."""
+        """All green: every server runs and has a place in the global view, and every group's active serves."""
         servers = self.picture.servers.values()
-        return all(s.role in ("active", "standby") for s in servers) and any(
-            s.believes == "active" for s in servers
-        )
+        serving = {s.group for s in servers if s.believes == "active"}
+        return all(s.role in ("active", "standby") for s in servers) and serving >= set(self.picture.groups)
 
     # --- events -----------------------------------------------------------------------------------
 

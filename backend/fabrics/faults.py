@@ -93,7 +93,7 @@ class Faults:
 
     async def _power_loss(self, targets: list[str], options: dict[str, Any]) -> int:
         for process in self._running(targets, "take the power from"):
-            if process.name not in self.fabric.picture.servers:
+            if self.fabric.picture.process(process.name) is None:
                 raise Impossible(f"what {process.name} has synced is not known: crash it instead")
         fault = self.fabric.ledger.begin("power_loss", targets, {})
         await asyncio.gather(*(self.fabric.lose_power(name) for name in targets))
@@ -149,7 +149,10 @@ class Faults:
             if name in self.fabric.picture.groups:
                 raise Malformed(f"{name!r} is a group; {verb} takes servers, clients or {COORDINATION}")
         coordination = self.fabric.spread([COORDINATION])
-        everybody = [*self.fabric.picture.servers, *self.fabric.picture.clients, *coordination]
+        picture = self.fabric.picture
+        apart = [*picture.data_nodes, *picture.clients]
+        """Who has no link to coordination."""
+        everybody = [*picture.servers, *apart, *coordination]
         if island and len(targets) > 1:
             inside = self.fabric.spread(targets)
             return [(a, b, direction) for a in inside for b in everybody if b not in inside]
@@ -160,7 +163,7 @@ class Faults:
         a, b = targets
         if a == b:
             raise Malformed(f"a link has two ends; {a!r} was given twice")
-        if COORDINATION in targets and {a, b} <= {*self.fabric.picture.clients, COORDINATION, *coordination}:
+        if COORDINATION in targets and {a, b} <= {*apart, COORDINATION, *coordination}:
             raise Impossible(f"there is no link between {a} and {b}")
         return [
             (one, other, direction) for one in self.fabric.spread([a]) for other in self.fabric.spread([b])
@@ -219,8 +222,8 @@ class Faults:
     async def _disk(self, targets: list[str], options: dict[str, Any]) -> int:
         verb, name = options.pop("verb"), targets[0]
         self._running([name], f"{verb} of")
-        if name not in self.fabric.picture.servers:
-            raise Malformed(f"{name} has no disk of its own; say a server")
+        if self.fabric.picture.process(name) is None:
+            raise Malformed(f"{name} has no disk of its own; say a server or a data node")
         harm = bool(options.get("ms") or options.get("on"))
         ended = self.fabric.ledger.end_of(name, verb)
         fault = self.fabric.ledger.begin(verb, [name], options) if harm else ended

@@ -102,6 +102,9 @@ class Home:
         first = {name: group.name for group in self.file.cluster.groups for name in group.members}
         return {**first, **self.file.added}
 
+    def data_nodes(self) -> list[str]:
+        return list(self.file.cluster.data.nodes)
+
     def directory(self, *parts: str) -> Path:
         directory = self.path.joinpath(*parts)
         directory.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ import msgspec
 
 from backend.fabrics.home import Home, replace_file
 from backend.fabrics.names import CLIENT
-from nodes.config import ClientConfig, ServerConfig, WorkloadConfig
+from nodes.config import ClientConfig, DataNodeConfig, ServerConfig, WorkloadConfig
 
 
 def address(port: int) -> str:
@@ -17,7 +17,8 @@ def address(port: int) -> str:
 
 
 def peers(home: Home) -> dict[str, str]:
-    return {name: address(home.file.ports[name]) for name in home.servers() if name in home.file.ports}
+    names = [*home.servers(), *home.data_nodes()]
+    return {name: address(home.file.ports[name]) for name in names if name in home.file.ports}
 
 
 def common(home: Home, name: str, directory: Path) -> dict[str, Any]:
@@ -38,6 +39,18 @@ def server_file(home: Home, name: str, coordination: str) -> Path:
         "config": config,
         "listen": address(home.file.ports[name]),
         "coordination": coordination,
+        **common(home, name, server_directory(home, name)),
+    }
+    return write(home.directory("config") / f"{name}.json", told)
+
+
+def data_node_file(home: Home, name: str) -> Path:
+    config = DataNodeConfig(name, home.file.cluster)
+    told = {
+        "role": "data-node",
+        "config": config,
+        "listen": address(home.file.ports[name]),
+        "coordination": "",
         **common(home, name, server_directory(home, name)),
     }
     return write(home.directory("config") / f"{name}.json", told)

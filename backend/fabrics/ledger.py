@@ -9,7 +9,8 @@ import msgspec
 
 from backend.fabrics.links import LinkFault
 from backend.fabrics.verbs import AT_ONCE
-from nodes.trace.events import Event, FaultEnded, FaultInjected
+from nodes.trace.base import Event
+from nodes.trace.events import FaultEnded, FaultInjected
 
 
 class Standing(msgspec.Struct):

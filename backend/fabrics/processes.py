@@ -1,12 +1,12 @@
-"""A cluster of operating-system processes on this machine: coordination, relays, metadata servers and the
-workload's client."""
+"""A cluster of operating-system processes on this machine: coordination, relays, metadata servers, data nodes
+and the workload's client."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from backend.clusters.picture import Picture
@@ -55,12 +55,16 @@ class ProcessFabric(ClusterFabric):
             self.recall(child.name)
         await self.ensemble.start(leftovers)
         await self.relays.start(leftovers, list(self.home.servers()), self.ensemble.hosts)
-        for name in self.home.servers():
+        starts = dict.fromkeys(self.home.servers(), self.start_server)
+        starts |= dict.fromkeys(self.home.data_nodes(), self.start_data_node)
+        for name in starts:
             self._follow(name)
             self.home.port_of(name, in_use=name in leftovers)
         self._follow(CLIENT)
         self.watch()
-        await asyncio.gather(*(self._server(name, leftovers.get(name)) for name in self.home.servers()))
+        await asyncio.gather(
+            *(self._server(name, leftovers.get(name), start) for name, start in starts.items())
+        )
         if self.workload is not None:
             await self.start_client()
 
@@ -80,19 +84,27 @@ class ProcessFabric(ClusterFabric):
     def _follow(self, name: str) -> None:
         self.traces.follow(name, TraceReader(launch.trace_directory(self.home, name)))
 
-    async def _server(self, name: str, leftover: Child | None) -> None:
-        """Takes over a running server, or starts it."""
+    async def _server(
+        self, name: str, leftover: Child | None, start: Callable[[str], Awaitable[None]]
+    ) -> None:
+        """Takes over a running server or data node, or starts it."""
         if leftover is not None:
             with contextlib.suppress(Unavailable):
                 await self.ask(name, {"do": "rules", "rules": []})
                 return
             await leftover.kill()
-        await self.start_server(name)
+        await start(name)
 
     async def start_server(self, name: str) -> None:
         self.home.port_of(name)
         file = launch.server_file(self.home, name, self.relays.address_of(name))
         await self.children.spawn(name, "server", "nodes", "server", "--config", str(file))
+        await self.apply_rules([name])
+
+    async def start_data_node(self, name: str) -> None:
+        self.home.port_of(name)
+        file = launch.data_node_file(self.home, name)
+        await self.children.spawn(name, "data-node", "nodes", "data-node", "--config", str(file))
         await self.apply_rules([name])
 
     async def start_client(self) -> None:
@@ -130,7 +142,7 @@ class ProcessFabric(ClusterFabric):
 
     async def apply_rules(self, names: list[str] | None = None) -> None:
         links = self.ledger.links()
-        wanted = names if names is not None else [*self.home.servers(), CLIENT]
+        wanted = names if names is not None else [*self.home.servers(), *self.home.data_nodes(), CLIENT]
         for name in wanted:
             child = self.children.by_name.get(name)
             if child is not None and child.state == "running":

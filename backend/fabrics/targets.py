@@ -15,12 +15,12 @@ WORDS = re.compile(
 
 
 def resolve(word: str, picture: Picture, rng: random.Random) -> list[str]:
-    """Names of servers, clients, groups or `coordination`. Raises NotThere for an unknown name, Impossible
+    """Names of servers, data nodes, clients, groups or `coordination`. Raises NotThere for an unknown name, Impossible
     when nobody has the role now."""
     if word == "clients":
         return sorted(picture.clients) or nobody(word)
     named = [
-        *sorted(picture.servers), *sorted(picture.clients), "coordination", *picture.ensemble, *sorted(picture.groups)
+        *sorted(picture.servers), *sorted(picture.data_nodes), *sorted(picture.clients), "coordination", *picture.ensemble, *sorted(picture.groups)
     ]  # fmt: skip
     if word in named:
         return [word]

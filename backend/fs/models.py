@@ -22,8 +22,32 @@ class FsRequest(Strict):
     limit: int = Field(default=1000, ge=1, le=1000)
 
 
+class Entry(BaseModel):
+    """A name in a directory, and the object that it leads to."""
+
+    name: str
+    kind: Literal["file", "directory"]
+    home: str = Field(description="The group that is home to the object.")
+    branch_point: bool = Field(description="Whether that is another group than the directory's own.")
+    entries: int = Field(description="Names in a directory; 0 for a file.")
+    mode: int
+    owner: str
+    mtime_ns: int = Field(description="Nanoseconds since 1970.")
+
+
+class Directory(BaseModel):
+    path: str
+    home: str
+    entries: list[Entry] = Field(description="In the order of their names' code points.")
+    more: bool = Field(description="Whether there are names behind the last one.")
+
+
 class FsAnswer(BaseModel):
     result: Any = Field(description="What the operation returns, by field name.")
     server: str
     epoch: int
     sn: int
+
+
+class Written(BaseModel):
+    octets: int = Field(description="How many were written.")

@@ -38,23 +38,25 @@ class Situation:
         elif type(event) is StoppedServing and self.serving.get(event.group) == stamped.server:
             del self.serving[event.group]
 
-    def count(self, role: str) -> int:
-        return sum(server.role == role for server in self.picture.servers.values())
+    def count(self, role: str, group: str) -> int:
+        servers = self.picture.servers.values()
+        return sum(server.role == role and server.group == group for server in servers)
 
-    @property
-    def serves(self) -> bool:
+    def serves(self, group: str) -> bool:
         """An active that says so has its place in the view."""
-        return any(
-            self.picture.servers[server].role == "active"
-            and self.picture.servers[server].process == "running"
-            for server in self.serving.values()
-        )
+        server = self.picture.servers.get(self.serving.get(group, ""))
+        return server is not None and server.role == "active" and server.process == "running"
 
     @property
     def settled(self) -> bool:
-        """An active serves, and every server has its place in step."""
+        """In every group an active serves, and every server has its place in step."""
         roles = [server.role for server in self.picture.servers.values()]
-        return self.serves and roles.count("active") == 1 and set(roles) <= {"active", "standby"}
+        groups = list(self.picture.groups)
+        return (
+            all(self.serves(group) for group in groups)
+            and roles.count("active") == len(groups)
+            and set(roles) <= {"active", "standby"}
+        )
 
 
 Condition = Callable[[Situation], bool]
@@ -64,11 +66,13 @@ def condition(text: str) -> Condition:
     """Raises ValueError with what would be right."""
     if text == "settled":
         return lambda now: now.settled
-    if re.match(r"^active of \S+ serves$", text):
-        return lambda now: now.serves
+    if found := re.match(r"^active of (\S+) serves$", text):
+        group = found[1]
+        return lambda now: now.serves(group)
     if found := PLACE.match(text):
         role, least = found["role"].removesuffix("s"), int(found["count"] or 1)
-        return lambda now: now.count(role) >= least
+        of = found["group"]
+        return lambda now: now.count(role, of) >= least
     if found := SERVER.match(text):
         server, role = found["server"], found["role"]
         return lambda now: server in now.picture.servers and now.picture.servers[server].role == role

@@ -25,6 +25,7 @@ class ClusterPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     granularity: str = "2-16-2048"
     """`DirDep-DirWid-FileWid` of the placement ddg."""
     cross_group: Literal["s2pc_mp", "two_phase"] = "s2pc_mp"
+    data_nodes: Annotated[int, msgspec.Meta(ge=0, le=9)] = 0
     session_timeout: str = "5s"
     heartbeat: str = "2s"
     ack_timeout: str = "500ms"
@@ -32,6 +33,9 @@ class ClusterPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     renew_scan: str = "200ms"
     min_in_step: Count = 0
     image_gap: Annotated[int, msgspec.Meta(ge=1)] = 5_000
+    image_every: Count = 20_000
+    """Groups after which a standby writes an image; 0 means only when a junior needs one."""
+    image_store: Literal["vssp", "hdfs_pipeline"] = "vssp"
     holes: list[str] = []
     """The paper's holes to open, by their switches."""
 

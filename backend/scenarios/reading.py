@@ -16,13 +16,13 @@ from backend.scenarios.conditions import condition
 from backend.scenarios.durations import nanoseconds, per_second
 from backend.scenarios.model import ExpectPart, Scenario, StepPart
 from nodes.config import Holes
-from nodes.invariants.registry import NAMES_OF_SEVERAL
+from nodes.invariants.registry import NAMES_OF_ALL
 
 OCTETS_MAX = 1 << 20
 OPERATIONS = (
     "create", "mkdir", "stat", "list", "rename", "move", "delete", "rmdir", "move_directory", "set_permission",
 )  # fmt: skip
-INVARIANTS = NAMES_OF_SEVERAL
+INVARIANTS = NAMES_OF_ALL
 WHERE = re.compile(r" - at `\$(?P<path>[^`]*)`$")
 PART = re.compile(r"\.([A-Za-z_]+)|\[(\d+|\.\.\.)\]")
 ROW = re.compile(r"^[ASJ-]+$")

@@ -227,7 +227,7 @@ class Run:
         if expect.letters is not None:
             found.append(self._letters_now(expect))
         if expect.serving is not None:
-            now = self._situation.serves
+            now = self._situation.serves(expect.group)
             found.append(Verdict(f"serving: {expect.serving}", now == expect.serving, str(now)))
         if expect.settled is not None:
             now = self._situation.settled
@@ -312,14 +312,17 @@ def cluster_config(part: ClusterPart, scale: float) -> ClusterConfig:
     )
     holes = Holes(**dict.fromkeys(part.holes, True))
     shape = Shape(
-        part.groups, part.standbys, part.protocol, part.placement, part.granularity, part.cross_group
-    )
+        part.groups, part.standbys, part.protocol, part.placement, part.granularity, part.cross_group,
+        part.data_nodes,
+    )  # fmt: skip
     return msgspec.structs.replace(
         new_config(shape, "clover"),
         timing=timing,
         holes=holes,
         min_in_step=part.min_in_step,
         image_gap=part.image_gap,
+        image_every=part.image_every,
+        image_store=part.image_store,
     )
 
 

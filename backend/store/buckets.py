@@ -6,7 +6,18 @@ from backend.store.latencies import Latencies
 from nodes.trace.events import Called
 
 BUCKET_NS = 100_000_000
-ANSWERS = ("ENOENT", "EEXIST", "ENOTDIR", "EISDIR", "ENOTEMPTY", "EINVAL", "EACCES", "ENAMETOOLONG")
+ANSWERS = (
+    "ENOENT",
+    "EEXIST",
+    "ENOTDIR",
+    "EISDIR",
+    "ENOTEMPTY",
+    "EBUSY",
+    "EFBIG",
+    "EINVAL",
+    "EACCES",
+    "ENAMETOOLONG",
+)
 """Errors that are a right answer to a wrong question; every other one is a failed call."""
 KEPT = 100
 """Buckets held in memory for calls that are told late."""

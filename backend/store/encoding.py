@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from nodes.trace import events
-from nodes.trace.events import AnyEvent, Applied, Called, Committed, Durable, Event, Stamped
+from nodes.trace.base import Event
+from nodes.trace.events import AnyEvent, Applied, Called, Committed, Durable, Stamped
 
 Row = tuple[int, int, str, int, int, int, int, str, int | None, bytes]
 """seq, run, server, boot, number, at_ns, cause, kind, sn, body."""
@@ -19,7 +20,7 @@ KINDS: dict[str, type[Event]] = {
     and kind is not Event
 }  # fmt: skip
 FIELDS: dict[type[Event], tuple[str, ...]] = {kind: kind.__struct_fields__ for kind in KINDS.values()}
-BIG = ("digest", "crc", "session")
+BIG = ("digest", "crc", "session", "block")
 """Integers that may exceed what a browser counts exactly: they travel as hexadecimal text."""
 
 TAKEN = ("server", "number")

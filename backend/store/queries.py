@@ -126,19 +126,23 @@ async def failovers(reader: aiosqlite.Connection, run: int, from_ns: int, to_ns:
 
 
 async def of_groups(
-    reader: aiosqlite.Connection, from_sn: int, to_sn: int, last_seq: int
+    reader: aiosqlite.Connection, from_sn: int, to_sn: int, last_seq: int, servers: Sequence[str]
 ) -> list[tuple[int, Stamped]]:
-    """Durable, Committed and Applied events of these journal groups, of all runs: a journal outlives its
-    run."""
-    query = f"SELECT seq, {COLUMNS} FROM events WHERE sn BETWEEN ? AND ? AND seq <= ? ORDER BY seq"
-    async with reader.execute(query, (from_sn, to_sn, last_seq)) as rows:
+    """Durable, Committed and Applied events of these journal groups on these servers, of all runs: a
+    journal outlives its run."""
+    where = f"sn BETWEEN ? AND ? AND seq <= ? AND server IN ({','.join('?' * len(servers))})"
+    query = f"SELECT seq, {COLUMNS} FROM events WHERE {where} ORDER BY seq"
+    async with reader.execute(query, (from_sn, to_sn, last_seq, *servers)) as rows:
         return [(row[0], stamped_of(row[1:])) async for row in rows]
 
 
-async def cuts(reader: aiosqlite.Connection, last_seq: int) -> list[tuple[int, Stamped]]:
+async def cuts(
+    reader: aiosqlite.Connection, last_seq: int, servers: Sequence[str]
+) -> list[tuple[int, Stamped]]:
     where = "sn IS NULL AND kind IN ('Cut', 'JournalOpened') AND seq <= ?"
-    query = f"SELECT seq, {COLUMNS} FROM events WHERE {where} ORDER BY seq"
-    async with reader.execute(query, (last_seq,)) as rows:
+    marks = ",".join("?" * len(servers))
+    query = f"SELECT seq, {COLUMNS} FROM events WHERE {where} AND server IN ({marks}) ORDER BY seq"
+    async with reader.execute(query, (last_seq, *servers)) as rows:
         return [(row[0], stamped_of(row[1:])) async for row in rows]
 
 

@@ -1,7 +1,7 @@
 import { MantineProvider } from "@mantine/core";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { ClusterPage } from "./pages/ClusterPage";
+import { Page } from "./pages/Page";
 import { stream } from "./store/connect";
 import { followUrl } from "./store/url";
 import { theme } from "./ui/theme";
@@ -19,7 +19,7 @@ stream.open();
 createRoot(root).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto">
-      <ClusterPage />
+      <Page />
     </MantineProvider>
   </StrictMode>,
 );

@@ -11,25 +11,26 @@ import asyncio
 from nodes.client.dentries import Dentries, depth_of
 from nodes.client.retry import pause_ns
 from nodes.client.routing import Routes
+from nodes.client.sequences import make_way, summary
 from nodes.config import MILLISECOND, SECOND, ClusterConfig
 from nodes.errors import FsError
 from nodes.metadata.lookup import TOP, Start
 from nodes.metadata.operations import (
     WRITES,
+    AddBlock,
     Attributes,
     CloseSession,
+    Complete,
     ContentSummary,
     Create,
     Delete,
-    List,
-    Listing,
     Made,
     Mkdir,
     OpenSession,
     Operation,
     Rename,
+    Restamp,
     Stat,
-    Summary,
 )
 from nodes.metadata.sessions import OPEN_MAX
 from nodes.trace.events import Called, Invoked
@@ -126,51 +127,10 @@ class SmartClient:
         if self._alone:
             return await self._run(operation)
         if type(operation) is Mkdir and operation.parents:
-            return await self._make_way(operation)
+            return await make_way(self._run, operation)
         if type(operation) is ContentSummary:
-            return await self._summary(operation.path)
+            return await summary(self._run, operation.path)
         return await self._run(operation)
-
-    async def _make_way(self, operation: Mkdir) -> Answer:
-        """mkdir with parents is a sequence of mkdirs (safety rule 12)."""
-        names = operation.path.split("/")
-        for depth in range(2, len(names)):
-            try:
-                await self._run(Mkdir("/".join(names[:depth]), False, operation.mode))
-            except FsError as error:
-                if error.name != "EEXIST":
-                    raise
-        try:
-            return await self._run(Mkdir(operation.path, False, operation.mode))
-        except FsError as error:
-            answer = await self._run(Stat(operation.path)) if error.name == "EEXIST" else None
-            if answer is None or answer.result.kind != "directory":  # type: ignore[union-attr]
-                raise
-            answer.result = Made(answer.result.inode)  # type: ignore[union-attr]
-            return answer
-
-    async def _summary(self, path: str) -> Answer:
-        """Counted object by object: what is below may be at home anywhere, and may change meanwhile."""
-        answer = await self._run(Stat(path))
-        told = answer.result
-        assert isinstance(told, Attributes)
-        if told.kind == "file":
-            answer.result = Summary(0, 1, told.length)
-            return answer
-        directories, files, octets, after, more = 1, 0, 0, "", True
-        while more:
-            listed = (await self._run(List(path, after))).result
-            assert isinstance(listed, Listing)
-            for name in listed.names:
-                below = (await self._summary(f"{path.rstrip('/')}/{name}")).result
-                assert isinstance(below, Summary)
-                directories += below.directories
-                files += below.files
-                octets += below.octets
-            more = listed.more
-            after = listed.names[-1] if listed.names else ""
-        answer.result = Summary(directories, files, octets)
-        return answer
 
     async def _run(self, operation: Operation, told: bool = True) -> Answer:
         while self._open and self._next + 1 - next(iter(self._open)) >= OPEN_MAX:
@@ -245,14 +205,13 @@ class SmartClient:
         deadline_ns = course.began_ns + self._timing.call_deadline_ms * MILLISECOND
         operation = course.operation
         is_write = type(operation) in WRITES
-        has_path = type(operation) not in (OpenSession, CloseSession)
-        if has_path and not self._alone:
+        if not self._alone and type(operation) not in (OpenSession, CloseSession):
             error = await self._set_out(course)
             if error is not None:
                 return error
         course.server = self._groups[course.group].believed
         while True:
-            if is_write and has_path and not self._groups[course.group].opened:
+            if is_write and type(operation) is not OpenSession and not self._groups[course.group].opened:
                 await self._open_at(course.group)
             course.tries += 1
             peer, reply = await self._ask(course)
@@ -301,6 +260,9 @@ class SmartClient:
         """Begins the way anew from the dentry cache; an answer when the new name of a rename cannot be resolved."""
         operation = course.operation
         course.resolved_ns = 0
+        if isinstance(operation, AddBlock | Complete | Restamp):
+            course.group = home_group(operation.inode)
+            return None
         path = operation.old if isinstance(operation, Rename) else operation.path  # type: ignore[union-attr]
         course.starts = [self._dentries.start(path, self._upto(path, operation))]
         course.group = home_group(course.starts[0].inode)

@@ -8,7 +8,7 @@ from typing import Any
 from nodes.invariants.model import Expected
 from nodes.invariants.versions import Node
 
-STATELESS = frozenset(("EINVAL", "ENAMETOOLONG", "EAGAIN", "ESTALE"))
+STATELESS = frozenset(("EINVAL", "ENAMETOOLONG", "EAGAIN", "ESTALE", "EBUSY", "EFBIG"))
 """Errors that tell nothing of the tree."""
 
 

@@ -18,6 +18,10 @@ WRITES = frozenset(
         "SetReplication",
         "OpenSession",
         "CloseSession",
+        "Append",
+        "AddBlock",
+        "Complete",
+        "Restamp",
     )
 )
 UNKNOWN = "ETIMEDOUT"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
-from nodes.trace.events import CheckFailed, Event, Stamped
+from nodes.trace.base import Event
+from nodes.trace.events import CheckFailed, Stamped
 
 FAILURES_KEPT = 100
 SECOND = 1_000_000_000

@@ -9,15 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from nodes.trace.events import (
-    Committed,
-    Cut,
-    Durable,
-    Event,
-    JournalOpened,
-    Renewing,
-    Stamped,
-)
+from nodes.trace.base import Event
+from nodes.trace.events import Committed, Cut, Durable, JournalOpened, Renewing, Stamped
 
 KEPT = 20_000
 CALLS_KEPT = 100_000

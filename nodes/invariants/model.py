@@ -42,6 +42,11 @@ class Model:
             "SetReplication": self._set_replication,
             "OpenSession": self._nothing,
             "CloseSession": self._nothing,
+            "Append": self._file,
+            "Open": self._file,
+            "AddBlock": self._nothing,
+            "Complete": self._nothing,
+            "Restamp": self._nothing,
             "Stat": self._stat,
             "List": self._list,
             "ContentSummary": self._summary,
@@ -199,7 +204,11 @@ class Model:
         self._alter(node, position, change, replication=operation[2])
 
     def _nothing(self, operation: list[Any], position: int, change: bool) -> None:
-        """Sessions are no part of the tree."""
+        """Sessions and the content of files are no part of the tree."""
+
+    def _file(self, operation: list[Any], position: int, change: bool) -> None:
+        if self._find(operation[1], position).names is not None:
+            raise Wrong("EISDIR")
 
     # --- reads ----------------------------------------------------------------------------------------------
 

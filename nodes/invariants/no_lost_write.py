@@ -8,14 +8,7 @@ from __future__ import annotations
 from nodes.invariants.calls import WRITES, shown, tag_of
 from nodes.invariants.checker import PATIENCE_NS, Check, place_in_trace
 from nodes.invariants.journals import Commit, Journals
-from nodes.trace.events import (
-    Called,
-    Committed,
-    JournalOpened,
-    Serving,
-    Stamped,
-    StoppedServing,
-)
+from nodes.trace.events import Called, Committed, JournalOpened, Serving, Stamped, StoppedServing
 
 LOOKED_AT = 1_000
 """Groups of its own that an active may have committed before it is told to serve."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from nodes.config import ClusterConfig
 from nodes.invariants.atomic import Atomic
+from nodes.invariants.blocks_kept import BlocksKept
 from nodes.invariants.by_stamp import ByStamp
 from nodes.invariants.checker import SECOND, Check
 from nodes.invariants.dense_journal import DenseJournal
@@ -17,8 +18,9 @@ from nodes.invariants.no_lost_write import NoLostWrite
 from nodes.invariants.one_active import OneActive
 from nodes.invariants.same_state import SameState
 from nodes.invariants.up_to_barrier import UpToBarrier
+from nodes.trace.base import Event
 from nodes.trace.checkpoints import TakenBack
-from nodes.trace.events import Called, CheckFailed, Event, RoleChanged, Stamped
+from nodes.trace.events import Called, CheckFailed, RoleChanged, Stamped
 
 Step = Callable[[Stamped, Any], None]
 
@@ -26,8 +28,8 @@ Step = Callable[[Stamped, Any], None]
 NAMES = tuple(
     check.name for check in (OneActive, NoLostWrite, ExactlyOnce, SameState, DenseJournal, Linearisable)
 )
-NAMES_OF_SEVERAL = (*NAMES, Atomic.name)
-"""In the order of the page; the last one where there are several groups."""
+NAMES_OF_ALL = (*NAMES, Atomic.name, BlocksKept.name)
+"""In the order of the page; the last but one where there are several groups, the last one where there are data nodes."""
 
 
 UNABLE = (
@@ -69,6 +71,8 @@ class Era:
             home = {name: group.name for group in cluster.groups for name in group.members}
             names = {group.number: group.name for group in cluster.groups}
             self.shared = [ByStamp(home), Atomic(names)]
+        if cluster.data.nodes:
+            self.shared.append(BlocksKept())
         self.checks = [check for group in self.groups.values() for check in group.checks] + self.shared
         for check in self.checks:
             if number and isinstance(check, Linearisable | ByStamp):

@@ -15,7 +15,7 @@ import msgspec
 
 from nodes.errors import Damaged
 from nodes.metadata.inode import MASK
-from nodes.metadata.kinds import KINDS
+from nodes.metadata.kinds import KINDS, Placed
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.partitions import PARTITIONS_MOST, partition_of
 from nodes.metadata.tree import MOVE_TERM
@@ -26,7 +26,7 @@ FORMAT = 3
 HEAD = Struct("<8sH")
 FRAME = Struct("<II")
 ROWS = 512
-"""Rows in a chunk: names are at most 255 bytes, so that a chunk stays well below a megabyte, and mostly below 64 KiB."""
+"""Rows in a chunk, and a batch more at most: names are at most 255 bytes, so that it stays well below a megabyte."""
 CHUNK_MAX = 64 << 20
 """A session may hold thousands of results."""
 PATIENCE = 4096
@@ -98,25 +98,23 @@ def dump_partitions(
         yield number, _chunk("end", [counts[number]])
 
 
-def _pages(rows: Iterator[Any], partitions: int, chosen: Collection[int]) -> Iterator[tuple[int, list[Any]]]:
+def _pages(
+    batches: Iterator[Placed], partitions: int, chosen: Collection[int]
+) -> Iterator[tuple[int, list[Any]]]:
     """Full pages of rows by partition, then what is left; an empty page now and then."""
     pages: dict[int, list[Any]] = {number: [] for number in chosen}
-    last, page, passed = None, pages.get(0), 0
-    for placed in rows:
-        passed += 1
-        if placed is None or passed >= PATIENCE:
+    passed = 0
+    for key, rows in batches:
+        passed += len(rows)
+        if not rows or passed >= PATIENCE:
             passed = 0
             yield 0, []
-        if placed is None:
-            continue
-        key, row = placed
-        if key != last:
-            last, page = key, pages.get(0 if key is None else partition_of(key, partitions))
+        number = 0 if key is None else partition_of(key, partitions)
+        page = pages.get(number)
         if page is None:
             continue
-        page.append(row)
-        if len(page) == ROWS:
-            number = 0 if key is None else partition_of(key, partitions)
+        page += rows
+        if len(page) >= ROWS:
             yield number, page
             page.clear()
     yield from ((number, page) for number, page in pages.items() if page)

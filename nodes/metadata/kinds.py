@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import msgspec
 
+from nodes.metadata.blocks import Body
 from nodes.metadata.inode import NO_NAMES, Inode, dentry_term
 from nodes.metadata.namespace import Namespace
-from nodes.metadata.operations import Result
+from nodes.metadata.operations import Block, Result
 from nodes.metadata.placement import Unit
 from nodes.metadata.tree import orphan_term, unit_term
-from nodes.units import GROUP_SHIFT, home_group
+from nodes.units import GROUP_SHIFT, OpId, home_group
 
 InodeRow = tuple[int, int, int, int, str, str, int, int, bool]
 DentryRow = tuple[int, str, int]
+BodyRow = tuple[int, int, list[Block], OpId | None]
 UnitRow = tuple[int, Unit]
 SessionRow = tuple[str, int, dict[int, Result]]
 
-Placed = tuple[int | None, Any] | None
-"""The number of the directory whose partition the row goes to (None: the first partition) and the row; or nothing yet, so that whoever
-writes the image can let others have a turn."""
+Placed = tuple[int | None, list[Any]]
+"""The number of the directory whose partition some rows go to (None: the first partition), and the rows, at most `BATCH`; perhaps none, so
+that whoever writes the image can let others have a turn."""
+BATCH = 256
 PATIENCE = 4096
 """Inodes that are passed over in silence."""
+MARKS_MOST = 64 << 20
+"""Files of so many numbers of the own group are marked by an octet each, those of all other numbers in a set."""
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -34,45 +40,50 @@ class Kind(msgspec.Struct, frozen=True):
     load: Callable[[Namespace, list[Any]], int]
 
 
-class Seen:
-    """Inode numbers, a bit each for those of the namespace's own group."""
-
-    def __init__(self, namespace: Namespace):
-        self._base = namespace.group << GROUP_SHIFT
-        self._bits = bytearray(max(0, namespace.tree.next_number - self._base) // 8 + 1)
-        self._others: set[int] = set()
-
-    def is_new(self, number: int) -> bool:
-        """True once for each number."""
-        place, bit = (number - self._base) >> 3, 1 << (number & 7)
-        if not 0 <= place < len(self._bits):
-            new = number not in self._others
-            self._others.add(number)
-            return new
-        new = not self._bits[place] & bit
-        self._bits[place] |= bit
-        return new
-
-
 def _inode_rows(namespace: Namespace) -> Iterator[Placed]:
-    """Each directory with the files in it; then the files whose directory is elsewhere, by their own number."""
-    inodes, seen = namespace.tree.inodes, Seen(namespace)
+    """Each directory with the files in it, each file once; then the files whose directory is elsewhere, by their own number."""
+    tree, base = namespace.tree, namespace.group << GROUP_SHIFT
+    inodes, most = tree.inodes, min(MARKS_MOST, max(0, tree.next_number - base))
+    ours, others, files = bytearray(most), set[int](), 0
     for place, inode in enumerate(inodes.values()):
+        if not place % PATIENCE:
+            yield None, []
         if inode.entries is None:
-            if not place % PATIENCE:
-                yield None
+            files += 1
             continue
-        number = inode.number
-        yield number, _inode_row(inode)
+        rows = [_inode_row(inode)]
         for child in inode.entries.values():
             file = inodes.get(child)
-            if file is not None and file.entries is None and seen.is_new(child):
-                yield number, _inode_row(file)
-    for place, inode in enumerate(inodes.values()):
-        if inode.entries is None and seen.is_new(inode.number):
-            yield inode.number, _inode_row(inode)
-        elif not place % PATIENCE:
-            yield None
+            if file is None or file.entries is not None:
+                continue
+            index = child - base
+            if 0 <= index < most:
+                if ours[index]:
+                    continue
+                ours[index] = 1
+            elif child in others:
+                continue
+            else:
+                others.add(child)
+            files -= 1
+            rows.append(_inode_row(file))
+            if len(rows) == BATCH:
+                yield inode.number, rows
+                rows = []
+        yield inode.number, rows
+    if files:
+        yield from _strays(namespace, base, ours, others)
+
+
+def _strays(namespace: Namespace, base: int, ours: bytearray, others: set[int]) -> Iterator[Placed]:
+    """The files that are marked nowhere."""
+    for place, inode in enumerate(namespace.tree.inodes.values()):
+        if not place % PATIENCE:
+            yield None, []
+        index = inode.number - base
+        marked = ours[index] if 0 <= index < len(ours) else inode.number in others
+        if inode.entries is None and not marked:
+            yield inode.number, [_inode_row(inode)]
 
 
 def _inode_row(inode: Inode) -> InodeRow:
@@ -103,11 +114,12 @@ def _load_inodes(namespace: Namespace, rows: list[InodeRow]) -> int:
 
 def _dentry_rows(namespace: Namespace) -> Iterator[Placed]:
     for place, inode in enumerate(namespace.tree.inodes.values()):
-        number = inode.number
-        for name, child in (inode.entries or NO_NAMES).items():
-            yield number, (number, name, child)
         if not place % PATIENCE:
-            yield None
+            yield None, []
+        if inode.entries:
+            number, names = inode.number, iter(inode.entries.items())
+            while rows := [(number, name, child) for name, child in islice(names, BATCH)]:
+                yield number, rows
 
 
 def _load_dentries(namespace: Namespace, rows: list[DentryRow]) -> int:
@@ -124,9 +136,29 @@ def _load_dentries(namespace: Namespace, rows: list[DentryRow]) -> int:
     return change
 
 
+def _body_rows(namespace: Namespace) -> Iterator[Placed]:
+    for body in namespace.tree.bodies:
+        yield body.inode, [(body.inode, body.block_size, body.blocks, body.writer)]
+
+
+def _load_bodies(namespace: Namespace, rows: list[BodyRow]) -> int:
+    for row in rows:
+        namespace.tree.bodies.restore(Body(*row))
+    return 0
+
+
+def _next_block_rows(namespace: Namespace) -> Iterator[Placed]:
+    yield None, [namespace.tree.bodies.next_block]
+
+
+def _load_next_block(namespace: Namespace, rows: list[int]) -> int:
+    (namespace.tree.bodies.next_block,) = rows
+    return 0
+
+
 def _unit_rows(namespace: Namespace) -> Iterator[Placed]:
     for number, unit in namespace.tree.units.items():
-        yield number, (number, unit)
+        yield number, [(number, unit)]
 
 
 def _load_units(namespace: Namespace, rows: list[UnitRow]) -> int:
@@ -136,7 +168,7 @@ def _load_units(namespace: Namespace, rows: list[UnitRow]) -> int:
 
 def _orphan_rows(namespace: Namespace) -> Iterator[Placed]:
     for number in namespace.tree.orphans:
-        yield None, number
+        yield None, [number]
 
 
 def _load_orphans(namespace: Namespace, rows: list[int]) -> int:
@@ -146,7 +178,7 @@ def _load_orphans(namespace: Namespace, rows: list[int]) -> int:
 
 def _crossing_rows(namespace: Namespace) -> Iterator[Placed]:
     for row in namespace.crossing.rows():
-        yield None, row
+        yield None, [row]
 
 
 def _load_crossing(namespace: Namespace, rows: list[Any]) -> int:
@@ -156,7 +188,7 @@ def _load_crossing(namespace: Namespace, rows: list[Any]) -> int:
 
 def _session_rows(namespace: Namespace) -> Iterator[Placed]:
     for client, each in namespace.sessions:
-        yield None, (client, each.lowest_open, each.results)
+        yield None, [(client, each.lowest_open, each.results)]
 
 
 def _load_sessions(namespace: Namespace, rows: list[SessionRow]) -> int:
@@ -168,6 +200,8 @@ def _load_sessions(namespace: Namespace, rows: list[SessionRow]) -> int:
 KINDS: dict[str, Kind] = {
     "inodes": Kind(_inode_rows, list[InodeRow], _load_inodes),
     "dentries": Kind(_dentry_rows, list[DentryRow], _load_dentries),
+    "bodies": Kind(_body_rows, list[BodyRow], _load_bodies),
+    "next block": Kind(_next_block_rows, list[int], _load_next_block),
     "units": Kind(_unit_rows, list[UnitRow], _load_units),
     "orphans": Kind(_orphan_rows, list[int], _load_orphans),
     "crossing": Kind(_crossing_rows, list[Any], _load_crossing),

@@ -8,6 +8,7 @@ from typing import Any
 from nodes.errors import FsError
 from nodes.metadata.crossing import Crossing
 from nodes.metadata.effects import Busy
+from nodes.metadata.files import FILE_PLANNERS, Files, file_appliers
 from nodes.metadata.inode import MASK
 from nodes.metadata.lookup import Start
 from nodes.metadata.operations import OpenSession, Read, Result, Write
@@ -15,9 +16,11 @@ from nodes.metadata.planning import ALONE, PLANNERS, Call, Plan, Way
 from nodes.metadata.reading import Reader
 from nodes.metadata.records import (
     AlterRecord,
+    AppendRecord,
     BarrierRecord,
     CloseSessionRecord,
     DecideRecord,
+    GrowRecord,
     IncarnationRecord,
     KeepRecord,
     MakeRecord,
@@ -26,14 +29,18 @@ from nodes.metadata.records import (
     ReclaimRecord,
     Record,
     RemoveRecord,
+    RestampRecord,
 )
 from nodes.metadata.sessions import OPEN_MAX, Sessions
 from nodes.metadata.tree import Tree, Undo
 from nodes.units import OpId
 
 REMEMBERED = frozenset(
-    (MakeRecord, MoveRecord, RemoveRecord, AlterRecord, KeepRecord, OpenSessionRecord, DecideRecord)
-)
+    (
+        MakeRecord, MoveRecord, RemoveRecord, AlterRecord, KeepRecord, OpenSessionRecord, DecideRecord,
+        AppendRecord, GrowRecord, RestampRecord,
+    )
+)  # fmt: skip
 """Records with whose result a client's call ends."""
 ALTERABLE = ("mode", "owner", "group", "mtime_ns", "atime_ns", "replication")
 
@@ -63,16 +70,18 @@ class Namespace:
             BarrierRecord: lambda record, undo: None,
             IncarnationRecord: self._begin_incarnation,
             **self.crossing.appliers,
+            **file_appliers(self.tree),
         }
 
     @property
     def digest(self) -> int:
         """64 bits over inodes, dentries and sessions, the same on every replica in the same state."""
-        return (self.tree.digest + self.sessions.digest + self.crossing.digest) & MASK
+        tree = self.tree
+        return (tree.digest + tree.bodies.digest + self.sessions.digest + self.crossing.digest) & MASK
 
     def recompute_digest(self) -> int:
         """What `digest` must be, made anew from every entry."""
-        parts = (self.tree, self.sessions, self.crossing)
+        parts = (self.tree, self.tree.bodies, self.sessions, self.crossing)
         return sum(part.recompute_digest() for part in parts) & MASK
 
     # --- writes ----------------------------------------------------------------------------------------------------
@@ -82,7 +91,11 @@ class Namespace:
         self._check_call(operation, op_id, lowest_open)
         if op_id in self.crossing.calls:
             raise Busy("this very call is not decided")
-        return PLANNERS[type(operation)](self.tree, operation, Call(op_id, lowest_open, now_ns), way)
+        call = Call(op_id, lowest_open, now_ns)
+        planner = FILE_PLANNERS.get(type(operation))
+        if planner is not None:
+            return planner(Files(self.tree, self.sessions), operation, call, way)
+        return PLANNERS[type(operation)](self.tree, operation, call, way)
 
     def _check_call(self, operation: Write, op_id: OpId, lowest_open: int) -> None:
         sessions = self.sessions

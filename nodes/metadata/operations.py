@@ -1,4 +1,4 @@
-"""What a client can ask of the namespace (those operations that need no data node) and what it is told.
+"""What a client can ask of the namespace and what it is told.
 
 They travel as arrays that begin with the class name: `["Mkdir", "/a", false, 493]`.
 """
@@ -6,6 +6,12 @@ They travel as arrays that begin with the class name: `["Mkdir", "/a", false, 49
 from __future__ import annotations
 
 import msgspec
+
+BLOCK_SIZE = 64 << 10
+BLOCK_SIZE_MAX = 128 << 20
+CHUNK_OCTETS = 512
+"""What one checksum covers; block sizes are multiples of it."""
+BLOCKS_TOLD_MAX = 10_000
 
 
 class _Operation(msgspec.Struct, array_like=True, tag=True, gc=False):
@@ -73,6 +79,46 @@ class SetReplication(_Operation, array_like=True, tag=True, gc=False):
     replication: int
 
 
+class Append(_Operation, array_like=True, tag=True, gc=False):
+    """Opens a file for writing at its end, in a new block; its number is what the writer holds the file by.
+
+    EISDIR; EBUSY while another writer whose session is open holds it, unless `force`.
+    """
+
+    path: str
+    block_size: int = BLOCK_SIZE
+    """Of a file that has never been written; any other keeps its own."""
+    force: bool = False
+
+
+class AddBlock(_Operation, array_like=True, tag=True, gc=False):
+    """The unfinished block is whole with `length` octets of this stamp, or with 0 given up; a new one is begun.
+
+    ESTALE when call `append` of this session does not hold the file any more.
+    """
+
+    inode: int
+    append: int
+    length: int = 0
+    stamp: int = 0
+
+
+class Complete(_Operation, array_like=True, tag=True, gc=False):
+    """Finishes the unfinished block as `AddBlock` does and gives the file up."""
+
+    inode: int
+    append: int
+    length: int = 0
+    stamp: int = 0
+
+
+class Restamp(_Operation, array_like=True, tag=True, gc=False):
+    """A new stamp for the unfinished block, whose pipeline is to be built anew."""
+
+    inode: int
+    append: int
+
+
 class OpenSession(_Operation, array_like=True, tag=True, gc=False):
     """Begins the memory of one client's calls; a session that is open stays as it is."""
 
@@ -99,14 +145,24 @@ class ContentSummary(_Operation, array_like=True, tag=True, gc=False):
     path: str
 
 
+class Open(_Operation, array_like=True, tag=True, gc=False):
+    """The finished blocks of a file in order, those from position `first` on, at most `limit`."""
+
+    path: str
+    first: int = 0
+    limit: int = 1000
+
+
 Write = (
     Create | Mkdir | Rename | Delete | SetPermission | SetOwner | SetTimes | SetReplication | OpenSession | CloseSession
+    | Append | AddBlock | Complete | Restamp
 )  # fmt: skip
-Read = Stat | List | ContentSummary
+Read = Stat | List | ContentSummary | Open
 Operation = Write | Read
 
 WRITES: tuple[type, ...] = (
-    Create, Mkdir, Rename, Delete, SetPermission, SetOwner, SetTimes, SetReplication, OpenSession, CloseSession
+    Create, Mkdir, Rename, Delete, SetPermission, SetOwner, SetTimes, SetReplication, OpenSession, CloseSession,
+    Append, AddBlock, Complete, Restamp,
 )  # fmt: skip
 
 LIST_MAX = 10_000
@@ -148,4 +204,40 @@ class Summary(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=True):
     octets: int
 
 
-Result = Made | Done | Attributes | Listing | Summary
+class Block(msgspec.Struct, array_like=True, gc=False, frozen=True):
+    """A part of a file's content."""
+
+    number: int
+    """The high 16 bits name the group that allocated it."""
+    stamp: int
+    """Counts the pipelines that wrote it, from 1; a replica of another stamp is none of it."""
+    length: int
+    """0 while it is being written."""
+
+
+class Opened(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=True):
+    inode: int
+    block_size: int
+    length: int
+    replication: int
+    unfinished: Block | None
+    """What the writer before left behind, with its new stamp."""
+
+
+class Granted(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=True):
+    block: Block
+
+
+class Contents(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=True):
+    inode: int
+    length: int
+    replication: int
+    block_size: int
+    """0 for a file that has never been written."""
+    blocks: list[Block]
+    more: bool
+    """Whether blocks behind the last one were left out."""
+    writing: bool
+
+
+Result = Made | Done | Attributes | Listing | Summary | Opened | Granted | Contents

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from nodes.metadata.crossing import Crossing
 from nodes.metadata.inode import NO_NAMES
 from nodes.metadata.namespace import Namespace
 
@@ -28,6 +29,25 @@ class Page(msgspec.Struct):
     """Operations on several groups that are not ended."""
 
 
+class Counters(msgspec.Struct, frozen=True):
+    """What the active of a group counts; what is of several groups, since it began to serve."""
+
+    objects: int
+    branch_points: int
+    open: int
+    """Operations on several groups that are not ended here, as coordinator or as participant."""
+    done: int
+    """Operations on several groups that this group coordinated and committed."""
+    aborted: int
+    """The same of those that it aborted; one that is tried again counts each time."""
+    sent: int
+    """Messages to other groups."""
+
+
+def open_operations(crossing: Crossing) -> int:
+    return len(crossing.begun) + len(crossing.decided) + len(crossing.promised) + len(crossing.voted)
+
+
 def page_of(namespace: Namespace, question: dict[str, Any]) -> dict[str, Any]:
     """`after` says which inode was told last, `limit` how much may be told now. Raises ValueError, TypeError."""
     after, limit = int(question.get("after", 0)), min(PAGE_MAX, int(question.get("limit", PAGE_MAX)))
@@ -43,9 +63,15 @@ def page_of(namespace: Namespace, question: dict[str, Any]) -> dict[str, Any]:
         last = number
     else:
         last = 0
-    pending = len(crossing.begun) + len(crossing.decided) + len(crossing.promised) + len(crossing.voted)
     page = Page(
         tree.group, f"{namespace.digest:016x}", told, last, list(tree.orphans)[:PAGE_MAX], tree.moves,
-        tree.branch_points, pending,
+        tree.branch_points, open_operations(crossing),
     )  # fmt: skip
     return msgspec.to_builtins(page, str_keys=True)  # type: ignore[no-any-return]
+
+
+def counters_of(namespace: Namespace, done: int, aborted: int, sent: int) -> Counters:
+    """In constant time, however large the tree is."""
+    tree = namespace.tree
+    open_here = open_operations(namespace.crossing)
+    return Counters(len(tree.inodes), tree.branch_points, open_here, done, aborted, sent)

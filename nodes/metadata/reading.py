@@ -7,6 +7,7 @@ from collections import OrderedDict
 
 from nodes.errors import FsError
 from nodes.metadata.effects import Busy
+from nodes.metadata.files import contents
 from nodes.metadata.inode import Inode
 from nodes.metadata.lookup import TOP, Start, find
 from nodes.metadata.operations import (
@@ -15,6 +16,7 @@ from nodes.metadata.operations import (
     ContentSummary,
     List,
     Listing,
+    Open,
     Read,
     Result,
     Stat,
@@ -55,6 +57,8 @@ class Reader:
             return attributes(find(self._tree, operation.path, start))
         if type(operation) is List:
             return self._list(operation, start)
+        if type(operation) is Open:
+            return contents(self._tree, operation, start)
         assert type(operation) is ContentSummary
         return self._summary(operation, start)
 

@@ -75,6 +75,25 @@ class CloseSessionRecord(ClientRecord, array_like=True, tag=True, gc=False):
     pass
 
 
+class AppendRecord(ClientRecord, array_like=True, tag=True, gc=False):
+    """The call itself becomes the writer; an unfinished block gets a new stamp."""
+
+    inode: int
+    block_size: int
+
+
+class GrowRecord(ClientRecord, array_like=True, tag=True, gc=False):
+    """Finishes the unfinished block with `length` octets, or gives it up; begins `block`, or completes the file."""
+
+    inode: int
+    length: int
+    block: int
+
+
+class RestampRecord(ClientRecord, array_like=True, tag=True, gc=False):
+    inode: int
+
+
 # --- operations on several groups: the log records of DCFS2 §4.3.1 --------------------------------------------------
 
 
@@ -172,6 +191,7 @@ class IncarnationRecord(_InnerRecord, array_like=True, tag=True, gc=False):
 
 Record = (
     MakeRecord | MoveRecord | RemoveRecord | AlterRecord | KeepRecord | OpenSessionRecord | CloseSessionRecord
+    | AppendRecord | GrowRecord | RestampRecord
     | BeginRecord | DecideRecord | EndRecord | VoteRecord | PromiseRecord | OutcomeRecord | FinishRecord | ReclaimRecord
     | BarrierRecord | IncarnationRecord
 )  # fmt: skip

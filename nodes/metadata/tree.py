@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nodes.metadata.blocks import Bodies
 from nodes.metadata.inode import MASK, NO_NAMES, Inode, dentry_term
 from nodes.metadata.locks import Locks
 from nodes.metadata.placement import Unit
@@ -39,6 +40,7 @@ class Tree:
             self.inodes[ROOT] = Inode(ROOT, 0o755, 0, 0, OWNER, OWNER, 0, 0, NO_NAMES)
             self.next_number += 1
             self.digest = self.inodes[ROOT].attributes_term & MASK
+        self.bodies = Bodies(group)
 
     def recompute_digest(self) -> int:
         """The digest made anew from every entry."""
@@ -91,6 +93,7 @@ class Tree:
                 self.forget_unit(inode.number, undo)
         if undo is not None:
             undo.append((self._unremove, parent, name, gone, self.digest, parent.mtime_ns))
+        self.bodies.drop((inode.number for inode in gone), undo)
         lost = dentry_term(parent.number, name, number)
         for inode in gone:
             del self.inodes[inode.number]
@@ -163,6 +166,7 @@ class Tree:
             self.digest = (self.digest + orphan_term(number)) & MASK
             return
         self.forget_unit(number, undo)
+        self.bodies.drop([number], undo)
         if undo is not None:
             undo.append((self._undrop, inode, number in self.orphans, self.digest))
         del self.inodes[number]

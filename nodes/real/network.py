@@ -15,7 +15,7 @@ from nodes.real.links import LinkRules, Way
 from nodes.real.ring import MessageRing
 from nodes.real.turn import Turn
 from nodes.wire.codec import Codec
-from nodes.wire.framing import frame
+from nodes.wire.framing import FRAME_MAX, frame
 from nodes.wire.messages import Message
 
 WAITING_MAX = 4096
@@ -147,6 +147,11 @@ class RealNetwork:
                 peer.waiting.extend(messages)
             return
         payload = self._codec.encode(messages)
+        if len(payload) > FRAME_MAX and len(messages) > 1:
+            half = len(messages) // 2
+            self._hand_over(peer, messages[:half])
+            self._hand_over(peer, messages[half:])
+            return
         connection.write(frame(payload))
         if self._ring.on:
             self._ring.sent(peer.name, messages, len(payload))

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from nodes.config import MILLISECOND, ClientConfig, ServerConfig
+from nodes.config import MILLISECOND, ClientConfig, DataNodeConfig, ServerConfig
 from nodes.errors import Damaged
 from nodes.real.clock import RealClock, monotonic_ns
 from nodes.real.connection import Identity
@@ -29,7 +29,8 @@ from nodes.real.ring import MessageRing
 from nodes.real.turn import Turn
 from nodes.real.zookeeper import Zookeeper
 from nodes.scope import Scope
-from nodes.trace.events import Event, Started, Stopped, Warned
+from nodes.trace.base import Event
+from nodes.trace.events import Started, Stopped, Warned
 from nodes.trace.writer import TraceWriter
 from nodes.wire.codec import Codec
 
@@ -263,6 +264,15 @@ async def run_server(file: ProcessFile) -> int:
         lambda world: start_server(world, config),
         config.cluster.timing.session_timeout_ms,
     )
+
+
+async def run_data_node(file: ProcessFile) -> int:
+    """Raises CannotStart, msgspec.ValidationError."""
+    from nodes.servers.data_node import start_data_node
+
+    config = msgspec.json.decode(file.config, type=DataNodeConfig)
+    process = Process(file, config.name, config.cluster.cluster)
+    return await process.run(lambda world: start_data_node(world, config), 0)
 
 
 async def run_workload(file: ProcessFile) -> int:

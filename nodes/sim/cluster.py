@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import msgspec
 
+from nodes.client.files import FileClient
 from nodes.client.smart_client import SmartClient
-from nodes.config import MILLISECOND, SECOND, ClientConfig, ClusterConfig, ServerConfig, WorkloadConfig
+from nodes.config import (
+    MILLISECOND,
+    SECOND,
+    ClientConfig,
+    ClusterConfig,
+    DataNodeConfig,
+    ServerConfig,
+    WorkloadConfig,
+)
 from nodes.errors import Damaged
 from nodes.mechanisms import MESSAGES, start_server
 from nodes.metadata.operations import Operation
+from nodes.servers.data_node import start_data_node
 from nodes.sim.coordination import HeldWrites, SimCoordination
 from nodes.sim.disk import SimDisk, Store
 from nodes.sim.ensemble import COORDINATION, Ensemble
@@ -22,7 +32,8 @@ from nodes.sim.links import Links
 from nodes.sim.loop import Loop, Machine, Stuck
 from nodes.sim.network import Held, Match, Net, SimNetwork
 from nodes.sim.world import Numbers, SimTrace, SimWorld
-from nodes.trace.events import Event, Placed, Stamped, Started, Stopped
+from nodes.trace.base import Event
+from nodes.trace.events import Placed, Stamped, Started, Stopped
 from nodes.wire.codec import Codec
 from nodes.wire.messages import Answer
 from nodes.workloads.generator import Workload, start_workload
@@ -40,7 +51,7 @@ class Server:
     def __init__(self, name: str, group: str, store: Store, starter: Starter):
         self.name = name
         self.group = group
-        """Empty for a client."""
+        """Empty for a client or a data node."""
         self.store = store
         self.starter = starter
         self.numbers = Numbers()
@@ -58,16 +69,21 @@ class Server:
 class SimClient:
     """A smart client for directed tests."""
 
-    def __init__(self, cluster: SimCluster, server: Server, client: SmartClient):
+    def __init__(self, cluster: SimCluster, server: Server, client: SmartClient, files: FileClient):
         self._cluster = cluster
         self._server = server
         self.client = client
+        self.files = files
 
     def spawn(self, operation: Operation) -> asyncio.Task[Answer]:
         """Begins a call; it goes on while the cluster runs."""
+        return self.begin(self.client.call(operation))
+
+    def begin(self, procedure: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Runs a procedure of this client while the cluster runs."""
         machine = self._server.machine
         assert machine is not None
-        task = self._cluster.loop.create_task(self.client.call(operation), context=machine.context)
+        task = self._cluster.loop.create_task(procedure, context=machine.context)
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         return task
 
@@ -98,6 +114,8 @@ class SimCluster:
         for group in config.groups:
             for name in group.members:
                 self.add(name, group.name)
+        for name in config.data.nodes:
+            self.add_data_node(name)
         if workload is not None:
             self.add_workload(workload)
 
@@ -123,11 +141,19 @@ class SimCluster:
 
     def start_client(self, name: str) -> SimClient:
         """A client without a workload."""
-        made: list[SmartClient] = []
-        server = self._start_new(
-            name, "", lambda world: made.append(SmartClient(world, self.config, f"{name}.1"))
-        )
-        return SimClient(self, server, made[0])
+        made: list[tuple[SmartClient, FileClient]] = []
+
+        def start(world: SimWorld) -> None:
+            smart = SmartClient(world, self.config, f"{name}.1")
+            made.append((smart, FileClient(world, self.config, smart)))
+
+        server = self._start_new(name, "", start)
+        return SimClient(self, server, *made[0])
+
+    def add_data_node(self, name: str, capacity: int = 1 << 40) -> None:
+        """A data node that was not there before."""
+        config = DataNodeConfig(name, self.config, capacity)
+        self._start_new(name, "", lambda world: start_data_node(world, config))
 
     def _start_new(self, name: str, group: str, starter: Starter) -> Server:
         server = self.servers[name] = Server(name, group, Store(self._rng(f"disk/{name}")), starter)

@@ -10,7 +10,7 @@ from nodes.coordination.operations import Result, Told, WatchEvent
 from nodes.coordination.tree import OPERATOR, Tree
 from nodes.sim.links import Link, Links
 from nodes.sim.loop import Loop
-from nodes.trace.events import Event
+from nodes.trace.base import Event
 from nodes.trace.observer import Observer
 
 if TYPE_CHECKING:

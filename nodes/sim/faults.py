@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 HOUR_MS = 3_600_000
 DIRECTIONS = ("both", "to", "from")
-CORRUPTIBLE = ("journal", "journal_tail", "image")
+CORRUPTIBLE = ("journal", "journal_tail", "image", "block")
 
 
 class FaultUnsupported(Exception):
@@ -236,11 +236,12 @@ class SimFaults:
         return self._begin("fail_disk", [server], on=on) if on else self._end(server, "fail_disk")
 
     def corrupt(self, server: str, what: str = "journal") -> int:
-        """Flips one bit: in the middle of the journal, in its last record, or in the image."""
+        """Flips one bit: in the middle of the journal, in its last record, in the image, or in the newest block."""
         if what not in CORRUPTIBLE:
             raise FaultUnsupported(f"corrupt {what!r}: say one of {', '.join(CORRUPTIBLE)}")
         store = self._server(server).store
-        paths = sorted(path for path in store.files if path.startswith(what.partition("_")[0] + "/"))
+        directory = "blocks/" if what == "block" else what.partition("_")[0] + "/"
+        paths = sorted(path for path in store.files if path.startswith(directory) and path[-4:] != ".rep")
         if not paths:
             raise FaultUnsupported(f"{server} has no {what} on its disk")
         octets = store.files[paths[-1]].octets

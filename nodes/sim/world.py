@@ -11,7 +11,8 @@ from nodes.sim.clock import SimClock
 from nodes.sim.disk import SimDisk
 from nodes.sim.loop import Machine
 from nodes.sim.network import SimNetwork
-from nodes.trace.events import Event, Stamped
+from nodes.trace.base import Event
+from nodes.trace.events import Stamped
 
 
 class Numbers:

@@ -1,4 +1,4 @@
-"""The base of all events."""
+"""What every event is."""
 
 from __future__ import annotations
 

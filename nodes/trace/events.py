@@ -9,8 +9,28 @@ from typing import Any
 
 import msgspec
 
-from nodes.trace.base import Event as Event
+from nodes.trace.base import Event
+from nodes.trace.block_events import (
+    BlockHealth,
+    DataNodeLost,
+    NodeHolds,
+    ReplicaDamaged,
+    ReplicaRemoved,
+    ReplicasFound,
+    ReplicaStored,
+)
 from nodes.trace.checkpoints import BarrierWritten, CheckpointOutcome, TakenBack
+from nodes.trace.pool_events import (
+    ImageRefused,
+    ImageShelved,
+    ImageWritten,
+    JournalPruned,
+    PacketRefused,
+    PoolReported,
+    Repairing,
+    ReplicasDisagree,
+    ReportRefused,
+)
 
 # --- any server ------------------------------------------------------------------------------------------------
 
@@ -147,85 +167,6 @@ class Renewing(Event, frozen=True, array_like=True, gc=False):
     goal_sn: int
 
 
-class ImageWritten(Event, frozen=True, array_like=True, gc=False):
-    """An image of the namespace at `sn` was sent to the pool (VSSP §III.D); it is whole on the holders, the writer among them."""
-
-    image: str
-    sn: int
-    partitions: int
-    octets: int
-    holders: list[str]
-    replicated_ms: int
-    """Until every packet was on enough replicas."""
-    took_ms: int
-    """Until the image counted on all holders."""
-
-
-class ImageShelved(Event, frozen=True, array_like=True, gc=False):
-    """A whole image is on this server's disk and counts from here on."""
-
-    image: str
-    sn: int
-    partitions: int
-    octets: int
-
-
-class ImageRefused(Event, frozen=True, array_like=True, gc=False):
-    """An image on this server's disk, or one that it was reading, is damaged and not believed."""
-
-    image: str
-    reason: str
-
-
-class PacketRefused(Event, frozen=True, array_like=True, gc=False):
-    """A packet of an image was not taken; `have` octets of its partition are here, -1 for an unknown image."""
-
-    image: str
-    partition: int
-    have: int
-    reason: str
-
-
-class JournalPruned(Event, frozen=True, array_like=True, gc=False):
-    """The journal begins at `first_sn` now: an image on a majority holds what came before."""
-
-    first_sn: int
-
-
-class PoolReported(Event, frozen=True, array_like=True, gc=False):
-    """A pool node told which files it has (VSSP §III.B)."""
-
-    node: str
-    files: int
-    octets: int
-
-
-class ReportRefused(Event, frozen=True, array_like=True, gc=False):
-    """A pool node's report cannot be true."""
-
-    node: str
-    reason: str
-
-
-class ReplicasDisagree(Event, frozen=True, array_like=True, gc=False):
-    """Replicas of a file differ; `remedy` is recover, remove, or empty when nobody can say who is right."""
-
-    file: str
-    node: str
-    remedy: str
-    reason: str
-
-
-class Repairing(Event, frozen=True, array_like=True, gc=False):
-    """A replica is being completed: `offset` octets of `size` are good; it began at the first bad or missing one."""
-
-    file: str
-    source: str
-    began: int
-    offset: int
-    size: int
-
-
 class LeaseLost(Event, frozen=True, array_like=True, gc=False):
     """The active answers nobody: its coordination session has not been confirmed in time (safety rule 16)."""
 
@@ -322,6 +263,9 @@ class Invoked(Event, frozen=True, array_like=True, gc=False):
     invoked_ns: int
 
 
+# --- data nodes -------------------------------------------------------------------------------------------------------
+
+
 # --- fabric -------------------------------------------------------------------------------------------------------------
 
 
@@ -381,6 +325,7 @@ AnyEvent = (
     | JournalOpened | JournalCorrupt | Renewing | ImageWritten | ImageShelved | ImageRefused | PacketRefused | JournalPruned
     | BarrierWritten | CheckpointOutcome | TakenBack
     | PoolReported | ReportRefused | ReplicasDisagree | Repairing | LeaseLost | LeaseConfirmed | Warned | Placed | LockHeld | EpochRaised | Configured
+    | ReplicaStored | ReplicaDamaged | ReplicaRemoved | ReplicasFound | NodeHolds | BlockHealth | DataNodeLost
     | SharedStep | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | ProcessEnded | CheckFailed
     | MessageSent | MessageReceived | MessageDropped
 )  # fmt: skip

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from nodes.trace.events import Configured, EpochRaised, Event, LockHeld, Placed, SessionEnded
+from nodes.trace.base import Event
+from nodes.trace.events import Configured, EpochRaised, LockHeld, Placed, SessionEnded
 
 NODE = re.compile(r"^/cloverlab/groups/([^/]+)/(lock|epoch|configuration|view/([^/]+))$")
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from nodes.trace.events import Event, Stamped
+from nodes.trace.base import Event
+from nodes.trace.events import Stamped
 from nodes.trace.files import HEAD, TraceDamaged, check_head, files_of, name_of, whole_records
 
 SEGMENT_OCTETS = 16 << 20

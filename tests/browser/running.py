@@ -39,8 +39,10 @@ def wait_for(what: Callable[[], Any], within_s: float, told: str) -> Any:
 class Running:
     """`url` serves the page and the API while it is up."""
 
-    def __init__(self, directory: Path, port: int | None = None):
+    def __init__(self, directory: Path, port: int | None = None, shape: tuple[str, ...] = ()):
+        """`shape`: options of `up` that say what the cluster is made of."""
         self.directory = directory
+        self.shape = shape
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}/"
         self._process: subprocess.Popen[bytes] | None = None
@@ -48,7 +50,7 @@ class Running:
     def start(self) -> None:
         """Returns when the cluster has settled."""
         log = (self.directory / "up.log").open("ab")
-        command = [sys.executable, "-m", "backend.cli", "up", "--port", str(self.port)]
+        command = [sys.executable, "-m", "backend.cli", "up", "--port", str(self.port), *self.shape]
         self._process = subprocess.Popen(
             [*command, "--data", str(self.directory / "data")], cwd=ROOT, stdout=log, stderr=log
         )
@@ -89,15 +91,23 @@ class Running:
             assert error.code == 409, error.read()
 
     def mend(self) -> None:
-        """Everybody runs, no link is harmed, one is active and the others are in step."""
+        """Everybody runs, no link is harmed, one of each group is active and the others are in step."""
         self.do("heal_all")
         for server in self.ask("cluster")["servers"]:
             if server["process"] == "paused":
                 self.do("resume", server["name"])
             elif server["process"] == "stopped":
                 self.do("restart", server["name"])
-        wait_for(self.in_step, START_S, "an active and standbys only")
+        wait_for(self.in_step, START_S, "an active and standbys only in each group")
 
     def in_step(self) -> bool:
-        roles = sorted(server["role"] for server in self.ask("cluster")["servers"])
-        return roles == ["active"] + ["standby"] * (len(roles) - 1)
+        told = self.ask("cluster")
+        of_groups = [
+            sorted(server["role"] for server in told["servers"] if server["group"] == group["name"])
+            for group in told["groups"]
+        ]
+        return all(roles == ["active"] + ["standby"] * (len(roles) - 1) for roles in of_groups)
+
+    def group(self, name: str) -> Any:
+        """A group as the API tells it."""
+        return next(group for group in self.ask("cluster")["groups"] if group["name"] == name)

@@ -30,6 +30,13 @@ describe("guide", () => {
     expect(heard(back, STORY[3] as LabEvent, "mds2")).toMatchObject({ reached: 4, told: 1 });
   });
 
+  it("names the group where there are several", () => {
+    expect(words(START, "mds1", 5000)).toMatch(/^mds1 is the active: it answers every call\./);
+    expect(words(START, "mds1", 5000, "g1")).toMatch(
+      /^mds1 is the active of g1: it answers every call there\./,
+    );
+  });
+
   it("has words for every step", () => {
     for (let told = 0; told <= LAST; told += 1)
       expect(words({ ...START, told, old: "mds1" }, "mds1", 5000)).toMatch(/\w/);

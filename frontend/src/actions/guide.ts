@@ -49,12 +49,12 @@ function isPlaced(event: LabEvent, server: string, state: string): boolean {
   return event.kind === "Placed" && event.of_server === server && event.state === state;
 }
 
-/** What is said at a step; `active` is who serves now. */
-export function words(guide: Guide, active: string, session_timeout_ms: number): string {
+/** What is said at a step; `active` is who serves now, `group` the name of its group where there are several. */
+export function words(guide: Guide, active: string, session_timeout_ms: number, group = ""): string {
   const { old, next, epoch } = guide;
   const wait_s = session_timeout_ms / 1000;
   return [
-    `${active || "One server"} is the active: it answers every call. Click its card and crash it.`,
+    `${active || "One server"} is the active${group && ` of ${group}`}: it answers every call${group && " there"}. Click its card and crash it.`,
     `${old} is gone, and nobody answers. The others may not act before its session has ended: up to ${wait_s} s.`,
     "The session has ended and its lock is free. Each standby drew a number; the largest one takes the lock.",
     `${next} answers, in epoch ${epoch}. Its sn goes on from there: nothing acknowledged is lost. Now restart ${old}.`,

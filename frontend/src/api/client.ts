@@ -1,8 +1,10 @@
 import type {
   Cluster,
+  Directory,
   EventPage,
   FaultDone,
   FaultRequest,
+  FsRequest,
   JournalRecord,
   Journals,
   Picture,
@@ -77,9 +79,12 @@ export const api = {
   ) => get<Timeline>(`/runs/${run}/timeline`, query, signal),
   journal: (
     run: number,
-    query: { from_sn: number; to_sn: number; at_ns?: number | undefined },
+    query: { group: string; from_sn: number; to_sn: number; at_ns?: number | undefined },
     signal?: AbortSignal,
   ) => get<Journals>(`/runs/${run}/journal`, query, signal),
+  /** The names behind `after`, at most 100. */
+  directory: (path: string, after = "") => get<Directory>("/fs/list", { path, after }),
+  fs: (request: FsRequest) => post<{ server: string }>("/fs", request),
   /** Asked of the server itself, which must run. */
   record: (server: string, sn: number, signal?: AbortSignal) =>
     get<JournalRecord>(`/journal/${encodeURIComponent(server)}/${sn}`, {}, signal),

@@ -38,6 +38,19 @@ export interface Group {
   configuration: { number: number; members: string[] };
 }
 
+/** What the active of a group counts; what is of several groups, since it began to serve. */
+export interface Counters {
+  objects: number;
+  /** Names whose object is at home in another group. */
+  branch_points: number;
+  /** Operations on several groups that are not ended in this one. */
+  open: number;
+  done: number;
+  aborted: number;
+  /** Messages to other groups. */
+  sent: number;
+}
+
 export interface Fault {
   fault: number;
   verb: string;
@@ -66,6 +79,19 @@ export interface Client {
   rate_per_s: number;
   paused: boolean;
   clients: number;
+}
+
+/** Keeps replicas of blocks. */
+export interface DataNode {
+  name: string;
+  process: Process;
+  pid: number;
+  address: string;
+  blocks: number;
+  octets: number;
+  damaged: number;
+  faults: number[];
+  warning: string;
 }
 
 /** One server of a ZooKeeper ensemble that is ours. */
@@ -108,9 +134,10 @@ export interface Cluster {
   start_s: number | null;
   trouble: string;
   timing: Record<string, number>;
-  groups: Group[];
+  /** `counters` is null while the group's active does not answer. */
+  groups: (Group & { counters: Counters | null })[];
   servers: Server[];
-  data_nodes: string[];
+  data_nodes: DataNode[];
   clients: Client[];
   coordination: Coordination;
   links: Link[];
@@ -214,7 +241,7 @@ export interface Timeline {
   failed: number[];
   p50_ms: (number | null)[];
   p99_ms: (number | null)[];
-  bands: { server: string; spans: { from_ns: number; to_ns: number; letter: Letter }[] }[];
+  bands: { server: string; group: string; spans: { from_ns: number; to_ns: number; letter: Letter }[] }[];
   faults: { fault: number; verb: string; targets: string[]; at_ns: number; ended_ns: number | null }[];
   failovers: Failover[];
 }
@@ -224,7 +251,9 @@ export type CellState = "p" | "c" | "a" | "e" | "x";
 /** from_sn, to_sn, epoch, state: equal neighbours are one run. */
 export type CellRun = [from_sn: number, to_sn: number, epoch: number, state: CellState];
 
+/** The journals of one replica group: serial numbers count in each group for itself. */
 export interface Journals {
+  group: string;
   commit_sn: number;
   first_sn: number;
   last_sn: number;
@@ -235,6 +264,37 @@ export interface JournalRecord {
   server: string;
   sn: number;
   group: unknown;
+}
+
+/** A name in a directory, and the object that it leads to. */
+export interface Entry {
+  name: string;
+  kind: "file" | "directory";
+  /** The group that is home to the object. */
+  home: string;
+  /** Whether that is another group than the directory's own. */
+  branch_point: boolean;
+  /** Names in a directory; 0 for a file. */
+  entries: number;
+  mode: number;
+  owner: string;
+  /** Nanoseconds since 1970, to about a microsecond as a browser counts. */
+  mtime_ns: number;
+}
+
+export interface Directory {
+  path: string;
+  home: string;
+  entries: Entry[];
+  /** Whether there are names behind the last one. */
+  more: boolean;
+}
+
+export interface FsRequest {
+  do: "mkdir" | "mv" | "rm";
+  path: string;
+  to?: string;
+  recursive?: boolean;
 }
 
 export interface VerbOption {
@@ -305,4 +365,5 @@ export type StreamFrame =
   | { type: "messages"; list: MessageLine[]; dropped: number }
   | ({ type: "processes" } & Processes)
   | ({ type: "failover" } & Failover)
+  | { type: "counters"; groups: Record<string, Counters> }
   | { type: "lamps"; lamps: Lamp[] };

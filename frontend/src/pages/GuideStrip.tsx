@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { type Guide, heard, LAST, START, words } from "../actions/guide";
-import { events, isLive, useLab } from "../store/store";
+import { events, isLive, type LabState, useLab } from "../store/store";
 
 const DISMISSED = "cloverlab-guide-dismissed";
 const SESSION_TIMEOUT_MS = 5_000;
@@ -54,9 +54,14 @@ export function GuideStrip() {
   ) : null;
 }
 
+function firstGroup({ live }: LabState): string {
+  return Object.keys(live.groups)[0] ?? "";
+}
+
 function Strip({ onEnd }: { onEnd: () => void }) {
   const [guide, setGuide, active] = useGuide();
   const timeout_ms = useLab((state) => state.cluster?.timing.session_timeout_ms ?? SESSION_TIMEOUT_MS);
+  const group = useLab((state) => (Object.keys(state.live.groups).length > 1 ? firstGroup(state) : ""));
   const live = useLab(isLive);
   const { told, reached } = guide;
   if (!live) return null;
@@ -65,7 +70,7 @@ function Strip({ onEnd }: { onEnd: () => void }) {
       <span className="guide-step" aria-hidden="true">
         {told + 1}/{LAST + 1}
       </span>
-      <p aria-live="polite">{words(guide, active, timeout_ms)}</p>
+      <p aria-live="polite">{words(guide, active, timeout_ms, group)}</p>
       {told > 0 && (
         <button type="button" className="plain" onClick={() => setGuide({ ...guide, told: told - 1 })}>
           Back

@@ -2,12 +2,13 @@ import { ActionIcon, useComputedColorScheme, useMantineColorScheme } from "@mant
 import { useLab } from "../store/store";
 import { Clover } from "../ui/Clover";
 import { KeyCap } from "../ui/KeyCap";
+import { PageLinks } from "./PageLinks";
 import { RunMenu } from "./RunMenu";
 import { Throttle } from "./Throttle";
 import { TimeControl } from "./TimeControl";
 
-/** Which cluster, on what it runs, which run and which moment of it. */
-export function Header({ onHelp }: { onHelp: () => void }) {
+/** Which cluster, on what it runs, which page; with `onHelp`, which run and which moment of it. */
+export function Header({ onHelp }: { onHelp?: () => void }) {
   const cluster = useLab((state) => state.cluster);
   return (
     <header className="header">
@@ -30,14 +31,21 @@ export function Header({ onHelp }: { onHelp: () => void }) {
           </div>
         </dl>
       )}
-      <RunMenu />
-      <TimeControl />
+      <PageLinks />
+      {onHelp && (
+        <>
+          <RunMenu />
+          <TimeControl />
+        </>
+      )}
       <span className="header-space" />
       <Throttle />
       <SchemeSwitch />
-      <ActionIcon variant="default" size="2.4rem" aria-label="Keys" title="Keys" onClick={onHelp}>
-        <KeyCap>?</KeyCap>
-      </ActionIcon>
+      {onHelp && (
+        <ActionIcon variant="default" size="2.4rem" aria-label="Keys" title="Keys" onClick={onHelp}>
+          <KeyCap>?</KeyCap>
+        </ActionIcon>
+      )}
     </header>
   );
 }

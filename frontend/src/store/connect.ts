@@ -64,6 +64,9 @@ function onFrame(frame: StreamFrame): void {
     case "failover":
       changes = { ...changes, failovers: withFailover(frame) };
       break;
+    case "counters":
+      changes = { ...changes, counters: frame.groups };
+      break;
     case "lamps":
       changes = { ...changes, lamps: frame.lamps };
   }
@@ -106,7 +109,9 @@ export async function refresh(): Promise<void> {
 }
 
 function factsOf(cluster: Cluster): Partial<LabState> {
-  const { links, clients, coordination, lamps, servers } = cluster;
+  const { groups, links, clients, coordination, lamps, servers } = cluster;
+  const counters: LabState["counters"] = {};
+  for (const { name, counters: counted } of groups) if (counted !== null) counters[name] = counted;
   const processes = servers.map(({ name, process, pid, container, image, address }) => ({
     name,
     process,
@@ -115,7 +120,7 @@ function factsOf(cluster: Cluster): Partial<LabState> {
     image,
     address,
   }));
-  return { cluster, links, clients, coordination, lamps, processes };
+  return { cluster, counters, links, clients, coordination, lamps, processes };
 }
 
 /** The one stream of this page. */

@@ -3,6 +3,7 @@ import type {
   Client,
   Cluster,
   Coordination,
+  Counters,
   Failover,
   LabEvent,
   Lamp,
@@ -57,7 +58,12 @@ export interface Toast {
   undo: { label: string; run: () => void } | null;
 }
 
+export type PageName = "cluster" | "namespace";
+
 export interface LabState {
+  page: PageName;
+  /** What is pointed at on the namespace page. */
+  path: string;
   connection: Connection;
   /** What events do not tell: names, timing, addresses; asked again at each hello. */
   cluster: Cluster | null;
@@ -74,6 +80,8 @@ export interface LabState {
   processes: Processes["servers"];
   /** Splits of the live run, oldest first, at most 100; a later frame for the same epoch replaces. */
   failovers: Failover[];
+  /** By group, of the present; a group whose active does not answer is not in it. */
+  counters: Record<string, Counters>;
   /** Counts changes of `events`, `rates` and `messages`, which are not in the store for speed. */
   beat: number;
   /** The run that is looked at; null is the live one. */
@@ -86,6 +94,8 @@ export interface LabState {
 }
 
 export const useLab = create<LabState>()(() => ({
+  page: "cluster",
+  path: "/",
   connection: { state: "connecting", since_ms: 0, retry_at_ms: 0 },
   cluster: null,
   verbs: [],
@@ -98,6 +108,7 @@ export const useLab = create<LabState>()(() => ({
   coordination: null,
   processes: [],
   failovers: [],
+  counters: {},
   beat: 0,
   run: null,
   moment: null,
@@ -130,9 +141,13 @@ export function isLive(state: LabState): boolean {
   return state.moment === null && (state.run === null || state.run === state.liveRun);
 }
 
+export function isConnected(state: LabState): boolean {
+  return state.connection.state === "live";
+}
+
 /** Whether acts on the cluster make sense: the live run is looked at (frozen or not) and we are connected. */
 export function canAct(state: LabState): boolean {
-  return state.connection.state === "live" && (state.run === null || state.run === state.liveRun);
+  return isConnected(state) && (state.run === null || state.run === state.liveRun);
 }
 
 /** When the run that is looked at began; 0 while that is unknown. */

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from msgspec.structs import asdict
+
 from nodes.config import MILLISECOND
+from nodes.metadata.pages import counters_of
 from nodes.metadata.placement import placement
 from nodes.metadata.records import IncarnationRecord
 from nodes.protocols.mams.answering import Answering
@@ -47,6 +50,8 @@ class Active:
         self.answering = Answering(replica, self.lease, self._lease_lost, self._lease_back)
         self.neighbours: Neighbours | None = None
         """None in a cluster of one group."""
+        self.host: Host | None = None
+        """Made when this tenure begins to serve, in a cluster of several groups."""
         if len(replica.config.cluster.groups) > 1:
             self.neighbours = Neighbours(replica.world, replica.config.cluster, replica.group.name)
             tenure.spawn(self.neighbours.follow(), "the other groups")
@@ -104,6 +109,13 @@ class Active:
         cross_group = self.answering.cross_group
         if cross_group is not None and self.serving and self.writer is not None and not self.writer.parked:
             cross_group.on_message(peer, message)
+
+    def counters(self) -> dict[str, int] | None:
+        """None before it serves."""
+        if not self.serving:
+            return None
+        crossed = (self.host.done, self.host.aborted, self.host.sent) if self.host else (0, 0, 0)
+        return asdict(counters_of(self._replica.state.namespace, *crossed))
 
     def on_marking(self, peer: str, message: Message) -> None:
         """Of a checkpoint of all groups; who does not serve takes no part, and the checkpoint will be void."""
@@ -290,7 +302,7 @@ class Active:
         """Operations on several groups: those that are open are taken up before new ones come (DCFS2 §4.4)."""
         replica, cluster = self._replica, self._replica.config.cluster
         assert self.writer is not None
-        host = Host(replica, self._tenure, self.epoch, self.writer, self.answering, neighbours)
+        host = self.host = Host(replica, self._tenure, self.epoch, self.writer, self.answering, neighbours)
         policy = placement(cluster.placement, host.groups, cluster.granularity, replica.world.rng)
         cross_group = replica.cross_group(host)
         self.answering.joins(cross_group, policy)

@@ -15,6 +15,7 @@ from nodes.wire.messages import Mark
 from nodes.world import World
 
 LOOK_AGAIN_NS = 20 * MILLISECOND
+FIRST_NS = 2_000 * MILLISECOND
 
 
 def contenders(places: dict[str, Place]) -> list[str]:
@@ -77,3 +78,14 @@ class Election:
         timer = self._world.clock.call_later(max(left, 1), self._drawn.set)
         await self._drawn.wait()
         timer.cancel()
+
+
+async def await_members(world: World, view: GlobalView, members: list[str]) -> None:
+    """Before the first epoch of a group: gives its members some time to enter, so that all of them draw."""
+    clock = world.clock
+    deadline = clock.monotonic_ns() + FIRST_NS
+    while clock.monotonic_ns() < deadline:
+        places = await view.places()
+        if all(member in places for member in members):
+            return
+        await clock.sleep(FIRST_NS // 100)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from nodes.config import MILLISECOND
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Result
-from nodes.metadata.records import Record
+from nodes.metadata.records import DecideRecord, Record
 from nodes.protocols.mams.answering import Answering
 from nodes.protocols.mams.neighbours import Neighbours
 from nodes.protocols.mams.replica import Replica
@@ -41,6 +41,10 @@ class Host:
         self._writer = writer
         self._answering = answering
         self._neighbours = neighbours
+        self.done = 0
+        """Operations of this group's that were committed in this tenure, aborted, and messages to others."""
+        self.aborted = 0
+        self.sent = 0
 
     @property
     def namespace(self) -> Namespace:
@@ -62,13 +66,20 @@ class Host:
 
     def record(self, record: Record, then: Callable[[], None]) -> Position:
         sn, place = self._writer.apply(record)
+        if type(record) is DecideRecord:
+            self._writer.after_commit(lambda: self._count(record))
         self._writer.after_commit(then)
         return Position(sn, place, record.at_ns)
+
+    def _count(self, decided: DecideRecord) -> None:
+        self.done += decided.commit
+        self.aborted += not decided.commit
 
     def after_commit(self, step: Callable[[], None]) -> None:
         self._writer.after_commit(step)
 
     def send_to(self, group: int, message: Message) -> None:
+        self.sent += 1
         self._neighbours.send(group, message)
 
     def answer(self, op_id: OpId, result: Result | None, error: str, at: Position | None = None) -> None:

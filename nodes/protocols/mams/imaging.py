@@ -133,28 +133,33 @@ class Imaging:
             if every and (self._due or self._replica.state.commit_sn - self._taken_sn >= every):
                 self._order()
             elif self._prunes and not self._in_use:
-                self._prunes = False
-                self._prune(await self._survey())
+                images = await self._survey()
+                self._prunes = self._in_use
+                if not self._prunes:
+                    self._prune(images)
 
     async def _survey(self) -> list[StoredImage]:
         nodes = [self._replica.name, *self._writer.participants]
         return await self._replica.images.survey(nodes)
 
     def _prune(self, images: list[StoredImage]) -> None:
-        """Journals below the newest image that is whole on a majority, but never what somebody is known to need."""
+        """Journals below the newest image that is whole on a majority, at those who have it; but never what somebody is known to need."""
         configuration = self._keeper.present
         safe = [
-            image.sn
+            image
             for image in images
             if sum(node in image.holders for node in configuration.members) >= configuration.write_quorum
         ]
+        if not safe:
+            return
         needed = [participant.matched.sn for participant in self._writer.participants.values()]
         needed += [self._needed(tails, images) for tails in self.juniors.values()]
-        sn = min([max(safe, default=0), *needed])
-        if sn > 0:
-            for node in self._writer.participants:
+        sn = min([safe[-1].sn, *needed])
+        for node in safe[-1].holders:
+            if node == self._replica.name:
+                self._replica.prune(sn)
+            else:
                 self._replica.world.network.send(node, Prune(self._epoch, sn))
-            self._replica.prune(sn)
 
     def _needed(self, tails: list[Mark], images: list[StoredImage]) -> int:
         """A junior goes on from its own journal, or from any image: it may have read a part of the oldest."""

@@ -10,16 +10,17 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from nodes.blocks.keeper import BlockKeeper
 from nodes.config import MILLISECOND, ServerConfig, group_of
-from nodes.metadata.pages import page_of
 from nodes.protocols.mams import messages as m
 from nodes.protocols.mams.active import Active
 from nodes.protocols.mams.checkpoints import messages as marking
 from nodes.protocols.mams.checkpoints.commands import Commands
 from nodes.protocols.mams.checkpoints.going_back import Incarnations
-from nodes.protocols.mams.election import Election
+from nodes.protocols.mams.election import Election, await_members
 from nodes.protocols.mams.imaging import Photographer
-from nodes.protocols.mams.log import NOTHING, decode_group, named_fields
+from nodes.protocols.mams.log import NOTHING
+from nodes.protocols.mams.questions import answer_questions
 from nodes.protocols.mams.reading import read_from_pool
 from nodes.protocols.mams.replica import Replica, open_replica
 from nodes.protocols.mams.view import ACTIVE, JUNIOR, Place, Watch
@@ -41,7 +42,6 @@ from nodes.world import CoordinationError, World
 
 RETRY_NS = 100 * MILLISECOND
 REGISTER_NS = 500 * MILLISECOND
-FIRST_NS = 2_000 * MILLISECOND
 
 
 class Mams:
@@ -75,6 +75,9 @@ class Mams:
         self._commands = Commands(
             self._replica, lambda name: self._active.begin_marking(name) if self._active else None
         )
+        self._blocks = BlockKeeper(
+            world, self._group, config.cluster.data, self._replica.state, self._commands_data_nodes
+        )
         self._handlers = self._table()
         self._replica.pool.on_promised = self._on_promised
 
@@ -83,21 +86,14 @@ class Mams:
         world.network.receive(self.on_message)
         world.scope.spawn(self._replica.pool.run(), "pool node")
         world.scope.spawn(self._replica.images.run(), "images")
+        world.scope.spawn(self._blocks.run(), "block map")
         world.coordination.on_state(self.on_state)
         self.on_state(world.coordination.state)
-        answer = getattr(world, "answer", None)
-        if answer is not None:
-            answer("group", self._tell_group)
-            answer("tree", lambda question: page_of(self._replica.state.namespace, question))
-            for word, step in self._commands.steps().items():
-                answer(word, step)
+        answer_questions(self._replica, {"counters": self._tell_counters, **self._commands.steps()})
 
-    def _tell_group(self, question: dict[str, Any]) -> dict[str, Any]:
-        """A journal group as it lies on this server's disk, for whoever looks into its journal."""
-        sn = int(question["sn"])
-        for octets in self._replica.log.octets(sn, sn):
-            return {"group": named_fields(decode_group(octets))}
-        return {"group": None}
+    def _tell_counters(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Only the active counts; from all others null."""
+        return {"counters": None if self._active is None else self._active.counters()}
 
     # --- messages -------------------------------------------------------------------------------------------------
 
@@ -121,7 +117,15 @@ class Mams:
             CheckOperation: self._on_call,
             AskView: self._on_ask_view,
             **self._replica.images.handlers,
+            **self._blocks.table(),
         }
+
+    def _commands_data_nodes(self) -> tuple[int, bool]:
+        """Only the active does, for as long as it may answer."""
+        active = self._active
+        if active is None or not active.serving or not active.lease.holds:
+            return 0, False
+        return active.epoch, active.quiet
 
     def _to_active(self, step: Callable[[Active, str, Any], None]) -> Callable[[str, Any], None]:
         def deliver(peer: str, message: Any) -> None:
@@ -319,7 +323,7 @@ class Mams:
     async def _compete(self) -> None:
         replica = self._replica
         if self._known_epoch == 0:
-            await self._await_members()
+            await await_members(self._world, self._replica.view, self._group.members)
         replica.step("election", "draw", "CFS §4.2.1, Alg. 2", "nobody holds the lock", self._known_epoch)
         if not await self._election.run(NOTHING if self._by_number_alone else replica.log.last):
             await self._wait_for_change(replica.config.cluster.timing.draw_wait_ms * MILLISECOND)
@@ -328,16 +332,6 @@ class Mams:
             "election", "lock", "CFS §4.2.1, Alg. 2", f"{self._world.name} holds the lock", self._known_epoch
         )
         await self._lead()
-
-    async def _await_members(self) -> None:
-        """Before the first epoch of a group: gives its members some time to enter, so that all of them draw."""
-        clock = self._world.clock
-        deadline = clock.monotonic_ns() + FIRST_NS
-        while clock.monotonic_ns() < deadline:
-            places = await self._replica.view.places()
-            if all(member in places for member in self._group.members):
-                return
-            await clock.sleep(FIRST_NS // 100)
 
     async def _lead(self) -> None:
         """Upgrade and service, until the tenure ends for any reason."""
@@ -390,7 +384,7 @@ def start(
     make_images: MakeImageStore,
     cross_group: Callable[[GroupHost], CrossGroup],
 ) -> None:
-    """Starts a metadata server in this world. Raises JournalCorrupt, OSError of what lies on the disk."""
+    """Starts a metadata server in this world. Raises JournalCorrupt, UnknownFormat, OSError of what lies on the disk."""
     try:
         server = Mams(world, config, make_images, cross_group)
     except JournalCorrupt as corrupt:

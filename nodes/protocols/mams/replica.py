@@ -16,7 +16,8 @@ from nodes.protocols.mams.state import ReplicatedState
 from nodes.protocols.mams.view import GlobalView
 from nodes.slots import CrossGroup, GroupHost, ImageStore, MakeImageStore, StoredFile
 from nodes.storage.journal_file import Journal, JournalCorrupt
-from nodes.trace.events import Applied, JournalOpened, JournalPruned, StepTaken
+from nodes.trace.events import Applied, JournalOpened, StepTaken
+from nodes.trace.pool_events import JournalPruned
 from nodes.wire.calls import Calls
 from nodes.wire.messages import Mark
 from nodes.world import World
@@ -83,7 +84,7 @@ def open_replica(
     make_images: MakeImageStore,
     cross_group: Callable[[GroupHost], CrossGroup],
 ) -> Replica:
-    """Reads image, journal and promised epoch. Raises Damaged, OSError."""
+    """Reads image, journal and promised epoch. Raises Damaged, UnknownFormat, OSError."""
     holes = config.cluster.holes
     origin = stored_origin(world.disk)
     journal = Journal.open(world.disk, "journal")

@@ -11,7 +11,7 @@ from struct import Struct
 import msgspec
 from crc32c import crc32c
 
-from nodes.metadata.images import ImageDamaged
+from nodes.metadata.images import ImageDamaged, UnknownFormat
 from nodes.metadata.partitions import PARTITIONS_MOST
 from nodes.wire.messages import Mark
 
@@ -90,10 +90,10 @@ def decode(octets: bytes, image: str) -> Manifest:
     if not HEAD.size < len(octets) <= MANIFEST_MAX:
         raise ImageDamaged(f"{where} has {len(octets)} octets")
     magic, number, crc = HEAD.unpack_from(octets)
-    if magic != MAGIC or number != FORMAT:
-        raise ImageDamaged(
-            f"{where} has format {number} of {magic!r}; this version reads format {FORMAT} of {MAGIC!r}"
-        )
+    if magic != MAGIC:
+        raise ImageDamaged(f"{where} begins with {magic!r}, not with {MAGIC!r}")
+    if number != FORMAT:
+        raise UnknownFormat(f"{where} has format {number}; this version reads format {FORMAT}")
     payload = octets[HEAD.size :]
     if crc32c(payload) != crc:
         raise ImageDamaged(f"{where} has a wrong checksum")

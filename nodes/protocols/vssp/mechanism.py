@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from nodes.metadata.images import ImageDamaged
+from nodes.metadata.images import ImageDamaged, UnknownFormat
 from nodes.metadata.namespace import Namespace
 from nodes.protocols.vssp import messages as m
 from nodes.protocols.vssp.acknowledging import STRATEGIES, Acknowledging
@@ -20,7 +20,7 @@ from nodes.protocols.vssp.sending import Sending
 from nodes.protocols.vssp.serving import Serving
 from nodes.protocols.vssp.shelf import Shelf
 from nodes.slots import StoredFile, StoredImage
-from nodes.trace.events import ImageRefused
+from nodes.trace.pool_events import ImageRefused
 from nodes.wire.calls import Calls
 from nodes.wire.messages import Mark, Message
 from nodes.world import World
@@ -45,14 +45,15 @@ class Pool:
         self._sending = Sending(world, shelf, acknowledging, partitions)
         self._receiving = Receiving(world, shelf, self._tidy)
         self._serving = Serving(world, shelf, journal_first)
-        self._reading = Reading(world, shelf, calls)
-        self._repairs = Repairs(world, shelf, calls, self._busy, lambda image: self._reporting.forget(image))
+        files = asyncio.Lock()
+        self._reading = Reading(world, shelf, calls, files)
+        self._repairs = Repairs(world, shelf, calls, files, self._sending.writes, self._before_repair)
         self._reporting = Reporting(world, shelf, calls, journals, self._busy)
         self.handlers: dict[type[Message], Callable[[str, Any], None]] = {
             m.OpenImage: self._receiving.on_message,
             m.ImagePacket: self._receiving.on_message,
             m.CloseImage: self._receiving.on_message,
-            m.PacketAcked: self._on_acked,
+            m.ImagePacketAcked: self._on_acked,
             m.PacketNotTaken: self._sending.on_not_taken,
             m.ImageShelved: self._sending.on_shelved,
             m.AskImages: self._serving.on_ask_images,
@@ -73,13 +74,18 @@ class Pool:
         incoming = (image for image, each in self._receiving.incoming.items() if not each.shelved)
         return {self._reading.image, outgoing.image if outgoing else "", *incoming} - {""}
 
+    def _before_repair(self, image: str) -> None:
+        """Whoever orders a repair knows that the image is whole elsewhere: no chain brings it any more."""
+        self._receiving.forget(image)
+        self._reporting.forget(image)
+
     def _tidy(self) -> None:
         """The newest images stay, and those that a pin needs; the others go while everything else goes on."""
         self._receiving.forget_below(max(self._shelf.images(), default=""))
         if not self._tidying.busy:
             self._tidying.spawn(self._shelf.tidy(self.pinned, self._busy()), "tidy")
 
-    def _on_acked(self, peer: str, message: m.PacketAcked) -> None:
+    def _on_acked(self, peer: str, message: m.ImagePacketAcked) -> None:
         if self._sending.writes(message.image):
             self._sending.on_acked(peer, message)
         else:
@@ -94,6 +100,8 @@ class Pool:
                 manifest = self._shelf.manifest(image)
                 if accepts(manifest.mark):
                     return self._shelf.load(manifest), manifest.mark
+            except UnknownFormat:
+                raise
             except (ImageDamaged, FileNotFoundError) as damaged:
                 self._world.trace.emit(ImageRefused(image, str(damaged)))
         return None
@@ -119,7 +127,9 @@ class Pool:
         return holders
 
     async def read(self, sources: list[str], progress: Callable[[], None]) -> tuple[Namespace, Mark] | None:
-        return await self._reading.read(sources, progress)
+        read = await self._reading.read(sources, progress)
+        self._tidy()
+        return read
 
     async def survey(self, nodes: list[str]) -> list[StoredImage]:
         return await self._reporting.survey(nodes)

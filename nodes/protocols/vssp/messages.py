@@ -30,7 +30,7 @@ class ImagePacket(Message, array_like=True, tag=True, gc=False):
     octets: bytes
 
 
-class PacketAcked(Message, array_like=True, tag=True, gc=False):
+class ImagePacketAcked(Message, array_like=True, tag=True, gc=False):
     """The holders have the partition's stream up to this offset; all of it is durable there when that is its end."""
 
     image: str
@@ -131,6 +131,6 @@ class RemoveFile(Message, array_like=True, tag=True, gc=False):
 
 
 MESSAGES: tuple[type[Message], ...] = (
-    OpenImage, ImagePacket, PacketAcked, PacketNotTaken, CloseImage, ImageShelved, AskImages, ImagesTold, FetchFile,
+    OpenImage, ImagePacket, ImagePacketAcked, PacketNotTaken, CloseImage, ImageShelved, AskImages, ImagesTold, FetchFile,
     FilePiece, AskSums, SumsTold, AskReport, FileReport, RecoverFile, RemoveFile,
 )  # fmt: skip

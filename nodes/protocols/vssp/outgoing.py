@@ -7,7 +7,7 @@ from nodes.protocols.vssp.packets import PACKET_OCTETS
 
 WINDOW_OCTETS = 8 * PACKET_OCTETS
 """Of each partition, sent and not yet successful."""
-LAG_OCTETS = 64 * PACKET_OCTETS
+LAG_OCTETS = 16 * PACKET_OCTETS
 """Of each partition, sent and not yet at the slowest node of the chain."""
 
 

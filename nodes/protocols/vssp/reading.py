@@ -27,7 +27,7 @@ from nodes.protocols.vssp.manifest import (
 from nodes.protocols.vssp.packets import PACKET_OCTETS
 from nodes.protocols.vssp.serving import PIECE_MOST
 from nodes.protocols.vssp.shelf import Shelf
-from nodes.trace.events import ImageRefused, ImageShelved, Repairing
+from nodes.trace.pool_events import ImageRefused, ImageShelved, Repairing
 from nodes.wire.calls import Calls
 from nodes.wire.messages import Mark
 from nodes.world import World
@@ -39,15 +39,22 @@ SYNC_OCTETS = 1 << 20
 class Reading:
     """One image on its way to this server."""
 
-    def __init__(self, world: World, shelf: Shelf, calls: Calls):
+    def __init__(self, world: World, shelf: Shelf, calls: Calls, files: asyncio.Lock):
         self._world = world
         self._shelf = shelf
         self._calls = calls
+        self._files = files
         self.image = ""
         """What is being read now."""
 
     async def read(self, sources: list[str], progress: Callable[[], None]) -> tuple[Namespace, Mark] | None:
         """The namespace of the best image that a source offers, which lies whole on this disk then. Raises OSError."""
+        async with self._files:
+            return await self._read_best(sources, progress)
+
+    async def _read_best(
+        self, sources: list[str], progress: Callable[[], None]
+    ) -> tuple[Namespace, Mark] | None:
         offers = await self._offers(sources)
         self.image = best_offer(offers, self._shelf)
         if not self.image:
@@ -150,7 +157,8 @@ class Reading:
 def best_offer(offers: dict[str, list[str]], shelf: Shelf) -> str:
     """The newest image that is offered; one that is here in part goes first. Empty when there is none."""
     offered = {image for images in offers.values() for image in images}
-    begun = [image for image in shelf.files() if image in offered]
+    whole = shelf.images()
+    begun = [image for image in shelf.files() if image in offered and image not in whole]
     return max(begun, default=max(offered, default=""))
 
 

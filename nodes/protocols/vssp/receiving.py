@@ -25,7 +25,7 @@ from nodes.protocols.vssp.manifest import (
 )
 from nodes.protocols.vssp.packets import PACKET_OCTETS, bad_chunk
 from nodes.protocols.vssp.shelf import Shelf
-from nodes.trace.events import ImageShelved, PacketRefused
+from nodes.trace.pool_events import ImageShelved, PacketRefused
 from nodes.wake import Wake
 from nodes.wire.messages import Message
 from nodes.world import AppendFile, World
@@ -86,7 +86,11 @@ class Receiving:
         self._inbox: list[tuple[str, Message]] = []
         self._replies: list[tuple[str, Message]] = []
         self._wanted = Wake()
+        self._unused: list[AppendFile] = []
+        """Files of forgotten images: closed when nobody syncs them."""
         self._words = 0
+        self._unknown = ""
+        """The image that was refused last, when it was none of ours: the rest of its packets are refused in silence."""
 
     def on_message(self, peer: str, message: Message) -> None:
         self._inbox.append((peer, message))
@@ -105,13 +109,15 @@ class Receiving:
                     self._open(peer, message)
                 elif type(message) is m.ImagePacket:
                     self._take(peer, message)
-                elif type(message) is m.PacketAcked:
+                elif type(message) is m.ImagePacketAcked:
                     self._relay(message)
                 elif type(message) is m.CloseImage:
                     closes.append((peer, message))
             await self._sync()
             for peer, close in closes:
                 await self._close(peer, close)
+            while self._unused:
+                self._unused.pop().close()
 
     # --- opening ---------------------------------------------------------------------------------------------------
 
@@ -155,6 +161,11 @@ class Receiving:
             return "it was opened with another number of partitions"
         return ""
 
+    def forget(self, image: str) -> None:
+        """It comes another way."""
+        if image in self.incoming:
+            self._forget(image)
+
     def forget_below(self, image: str) -> None:
         """Older images on their way are of no use any more."""
         for older in [each for each in self.incoming if each < image]:
@@ -162,9 +173,9 @@ class Receiving:
 
     def _forget(self, image: str) -> None:
         gone = self.incoming.pop(image)
-        for arriving in gone.arriving.values():
-            if not gone.shelved:
-                arriving.file.close()
+        if not gone.shelved:
+            self._unused += [arriving.file for arriving in gone.arriving.values()]
+            self._wanted.set()
 
     # --- packets ---------------------------------------------------------------------------------------------------
 
@@ -208,8 +219,9 @@ class Receiving:
         return arriving
 
     def _refuse(self, writer: str, image: str, round: int, partition: int, have: int, reason: str) -> None:
-        self._words += 1
-        if self._words <= WORDS_MOST:
+        again, self._unknown = have < 0 and image == self._unknown, image if have < 0 else ""
+        self._words += not again
+        if self._words <= WORDS_MOST and not again:
             self._world.trace.emit(PacketRefused(image[:64], partition, have, reason))
         self._world.network.send(writer, m.PacketNotTaken(image[:64], round, partition, have, reason))
 
@@ -224,9 +236,9 @@ class Receiving:
             to = chain[place - 1]
         else:
             return
-        self._replies.append((to, m.PacketAcked(opened.image, opened.round, partition, offset, [name])))
+        self._replies.append((to, m.ImagePacketAcked(opened.image, opened.round, partition, offset, [name])))
 
-    def _relay(self, message: m.PacketAcked) -> None:
+    def _relay(self, message: m.ImagePacketAcked) -> None:
         """A word from the tail goes on to the writer; what this node has too is added when it has told nobody yet."""
         incoming = self.incoming.get(message.image)
         if incoming is None or message.round != incoming.opened.round:
@@ -236,7 +248,7 @@ class Receiving:
         holders = message.holders[:CHAIN_MOST]
         if arriving is not None and arriving.have >= message.offset:
             holders = [*holders, self._world.name]
-        relayed = m.PacketAcked(opened.image, opened.round, message.partition, message.offset, holders)
+        relayed = m.ImagePacketAcked(opened.image, opened.round, message.partition, message.offset, holders)
         self._replies.append((opened.chain[place - 1], relayed))
 
     # --- durability ------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from crc32c import crc32c
@@ -11,6 +12,7 @@ from nodes.protocols.vssp import messages as m
 from nodes.protocols.vssp.fetching import NotFetched, fetch_piece, fetch_sums
 from nodes.protocols.vssp.manifest import (
     MANIFEST_MAX,
+    PARTITION_MAX,
     PartitionEntry,
     decode,
     image_of,
@@ -21,7 +23,7 @@ from nodes.protocols.vssp.manifest import (
 from nodes.protocols.vssp.packets import PACKET_OCTETS
 from nodes.protocols.vssp.serving import PIECE_MOST
 from nodes.protocols.vssp.shelf import Shelf
-from nodes.trace.events import ImageRefused, ImageShelved, Repairing
+from nodes.trace.pool_events import ImageRefused, ImageShelved, Repairing
 from nodes.wake import Wake
 from nodes.wire.calls import Calls
 from nodes.world import World
@@ -31,20 +33,23 @@ SYNC_OCTETS = 1 << 20
 
 
 class Repairs:
-    """Carries out recover and remove commands, one after the other. An image that is `busy` is left alone."""
+    """Carries out recover and remove commands, one after the other. An image that this server `writes` is left alone."""
 
     def __init__(
         self,
         world: World,
         shelf: Shelf,
         calls: Calls,
-        busy: Callable[[], set[str]],
+        files: asyncio.Lock,
+        writes: Callable[[str], bool],
         changes: Callable[[str], None],
     ):
         self._world = world
         self._shelf = shelf
         self._calls = calls
-        self._busy = busy
+        self._files = files
+        """Held by whoever changes the files of images that are whole elsewhere: a repair, or the reading of an image."""
+        self._writes = writes
         self._changes = changes
         """Told of an image before its files change on this disk."""
         self._commands: list[m.RecoverFile | m.RemoveFile] = []
@@ -52,7 +57,10 @@ class Repairs:
 
     def on_command(self, peer: str, command: m.RecoverFile | m.RemoveFile) -> None:
         """A command for what no image has, or that waits already, is dropped."""
-        if image_of(command.file) and len(self._commands) < COMMANDS_MOST and command not in self._commands:
+        absurd = isinstance(command, m.RecoverFile) and not 0 < command.size <= PARTITION_MAX
+        if image_of(command.file) is None or absurd or command in self._commands:
+            return
+        if len(self._commands) < COMMANDS_MOST:
             self._commands.append(command)
             self._wanted.set()
 
@@ -61,14 +69,15 @@ class Repairs:
         while True:
             await self._wanted.wait()
             while self._commands:
-                await self._carry_out(self._commands[0])
+                async with self._files:
+                    await self._carry_out(self._commands[0])
                 del self._commands[0]
 
     async def _carry_out(self, command: m.RecoverFile | m.RemoveFile) -> None:
         known = image_of(command.file)
         assert known is not None
         image, partition = known
-        if image in self._busy():
+        if self._writes(image):
             return
         self._changes(image)
         if isinstance(command, m.RemoveFile):
@@ -78,18 +87,20 @@ class Repairs:
             if partition is None:
                 await self._shelve(image, command.source)
             else:
-                self._shelf.remove(manifest_file(image))
-                await self.recover(command)
+                await self._recover(image, command)
         except (ImageDamaged, NotFetched) as error:
             self._world.trace.emit(ImageRefused(image, str(error)))
 
-    async def recover(self, command: m.RecoverFile) -> None:
-        """Makes this replica equal to the source's. Raises NotFetched, OSError."""
+    async def _recover(self, image: str, command: m.RecoverFile) -> None:
+        """Makes this replica equal to the source's; until it is, the image does not count. Raises NotFetched, OSError."""
         file, size, sources = command.file, command.size, [command.source]
         theirs = await fetch_sums(self._calls, command.source, file, size)
         out = self._world.disk.open_append(path_of(file))
         try:
-            offset = began = await self._first_bad(file, theirs)
+            offset = began = min(size, await self._first_bad(file, theirs))
+            if offset == size == out.size:
+                return
+            self._shelf.remove(manifest_file(image))
             if out.size > offset:
                 await out.truncate(offset)
             self._world.trace.emit(Repairing(file, command.source, began, offset, size))

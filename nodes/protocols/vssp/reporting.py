@@ -30,7 +30,7 @@ from nodes.protocols.vssp.volume import (
     merge,
 )
 from nodes.slots import StoredFile, StoredImage
-from nodes.trace.events import PoolReported, ReplicasDisagree, ReportRefused
+from nodes.trace.pool_events import PoolReported, ReplicasDisagree, ReportRefused
 from nodes.wire.calls import Calls
 from nodes.world import World
 

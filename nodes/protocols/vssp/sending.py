@@ -23,12 +23,12 @@ from nodes.protocols.vssp.manifest import (
 from nodes.protocols.vssp.outgoing import Outgoing
 from nodes.protocols.vssp.packets import sums
 from nodes.protocols.vssp.shelf import Shelf
-from nodes.trace.events import ImageShelved, ImageWritten
+from nodes.trace.pool_events import ImageShelved, ImageWritten
 from nodes.wire.messages import Mark
 from nodes.world import AppendFile, World
 
 SLICE = 4
-"""Pieces of a partition's stream, 512 rows each, that are made in one turn."""
+"""Pieces of a partition's stream, some 512 rows each, that are made in one turn."""
 SYNC_OCTETS = 1 << 20
 RESEND_NS = 500 * MILLISECOND
 TRIES = 4
@@ -53,7 +53,7 @@ class Sending:
     def writes(self, image: str) -> bool:
         return self.outgoing is not None and self.outgoing.image == image
 
-    def on_acked(self, peer: str, message: m.PacketAcked) -> None:
+    def on_acked(self, peer: str, message: m.ImagePacketAcked) -> None:
         outgoing = self.outgoing
         if outgoing is not None and self.writes(message.image) and message.round == outgoing.round:
             outgoing.on_acked(message.partition, message.offset, message.holders)
@@ -137,7 +137,8 @@ class Sending:
             await self._close(outgoing, manifest)
             holders = [node for node in chain if node in outgoing.shelved]
         finally:
-            self.outgoing = None
+            if self.outgoing is outgoing:
+                self.outgoing = None
         took_ms = (self._world.clock.monotonic_ns() - began_ns) // MILLISECOND
         self._world.trace.emit(
             ImageWritten(

@@ -17,7 +17,8 @@ from backend.fabrics.children import Children
 from backend.fabrics.coordination import EmbeddedEnsemble, RealEnsemble, host_and_port
 from backend.fabrics.fabric import wait_until
 from backend.fabrics.home import Home
-from nodes.trace.events import Event, LockHeld, Placed, SessionEnded
+from nodes.trace.base import Event
+from nodes.trace.events import LockHeld, Placed, SessionEnded
 
 G = "/cloverlab/groups/g1"
 

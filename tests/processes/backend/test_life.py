@@ -11,14 +11,14 @@ import pytest
 
 from tests.processes.backend.running import REPOSITORY, alive, up
 
-EVERYBODY = {"coordination", "relays", "mds1", "mds2", "mds3", "mds4", "client1"}
+EVERYBODY = {"coordination", "relays", "mds1", "mds2", "mds3", "mds4", "dn1", "dn2", "dn3", "client1"}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_all_of_it_within_a_few_seconds(tmp_path: Path, number: int) -> None:
     with up(tmp_path / "data") as running:
         pids = running.pids()
-        assert set(pids) == EVERYBODY and len(set(pids.values())) == 7 and alive(pids) == pids
+        assert set(pids) == EVERYBODY and len(set(pids.values())) == 10 and alive(pids) == pids
         assert running.end(number) < 6
         assert running.process.returncode == 0 and alive(pids) == {}
         assert "Traceback" not in running.words()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from itertools import pairwise
 from typing import Any
 
@@ -15,16 +18,8 @@ from nodes.protocols.vssp.messages import FilePiece, ImagePacket
 from nodes.sim.cluster import SimCluster
 from nodes.sim.explore import Explorer, random_plan
 from nodes.storage import journal_file
-from nodes.trace.events import (
-    ImageRefused,
-    ImageShelved,
-    ImageWritten,
-    JournalOpened,
-    JournalPruned,
-    Renewing,
-    Repairing,
-    Stopped,
-)
+from nodes.trace.events import JournalOpened, Renewing, Stopped
+from nodes.trace.pool_events import ImageRefused, ImageShelved, ImageWritten, JournalPruned, Repairing
 from tests.simulation.mams.lab import Lab
 
 MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1, "list": 1}
@@ -119,6 +114,23 @@ def test_a_damaged_image_is_passed_over_for_the_one_before() -> None:
         assert "no whole image reaches so far" in stopped[-1].reason
     else:
         group.finish()
+
+
+def test_an_image_of_another_version_is_not_touched() -> None:
+    group = Group(14)
+    group.cluster.run_for(6 * SECOND)
+    victim = group.of("S")[0]
+    group.cluster.faults.crash(victim)
+    files = group.cluster.servers[victim].store.files
+    newest = max(path for path in files if path.endswith(".manifest"))
+    files[newest].octets[8] = 9
+    before = {path: bytes(file.octets) for path, file in files.items()}
+    group.cluster.faults.restart(victim)
+    group.cluster.run_for(SECOND)
+    assert "format 9; this version reads format 1" in group.told(Stopped, victim)[-1].reason
+    assert {path: bytes(file.octets) for path, file in files.items()} == before
+    group.lamps.finish()
+    assert group.lamps.failures == []
 
 
 def test_a_junior_whose_journal_was_pruned_away_reads_the_image() -> None:
@@ -236,6 +248,28 @@ def test_the_baseline_serves_the_same() -> None:
     group.cluster.run_for(4 * SECOND)
     assert len(group.told(ImageWritten)) >= 2
     group.finish()
+
+
+LOG = """
+import hashlib
+from nodes.config import *
+from nodes.sim.explore import *
+e = Explorer(one_group(image_every=20, image_gap=30), WorkloadConfig(clients=4, rate_per_s=20))
+for seed in range(2):
+    _, cluster = e.run(seed, random_plan(seed, e.config, e.span_ns, 5))
+    print(hashlib.sha256(cluster.event_log_bytes()).hexdigest(), len(cluster.events))
+"""
+
+
+def test_images_are_the_same_in_any_process() -> None:
+    logs = {
+        subprocess.run(
+            [sys.executable, "-c", LOG],
+            env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True,
+        ).stdout
+        for seed in ("0", "77")
+    }  # fmt: skip
+    assert len(logs) == 1
 
 
 @pytest.mark.parametrize("first", [0, 12])

@@ -16,7 +16,8 @@ from nodes.sim.ensemble import Ensemble
 from nodes.sim.faults import FaultUnsupported
 from nodes.sim.links import Links
 from nodes.sim.loop import Loop, Machine, Stuck
-from nodes.trace.events import Called, Event, Placed, SessionEnded
+from nodes.trace.base import Event
+from nodes.trace.events import Called, Placed, SessionEnded
 from nodes.wire.messages import AskView, Request
 from nodes.world import ConnectionLoss, Create, NoNode
 

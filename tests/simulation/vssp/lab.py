@@ -17,7 +17,8 @@ from nodes.sim.cluster import Server, SimCluster
 from nodes.sim.disk import Store
 from nodes.sim.world import SimWorld
 from nodes.slots import StoredFile
-from nodes.trace.events import AnyEvent, Event
+from nodes.trace.base import Event
+from nodes.trace.events import AnyEvent
 from nodes.units import ROOT, OpId
 from nodes.wire.messages import Mark, Message
 

@@ -11,7 +11,7 @@ from nodes.protocols.vssp import messages as m
 from nodes.protocols.vssp.manifest import image_name
 from nodes.protocols.vssp.packets import PACKET_OCTETS, sums
 from nodes.slots import StoredFile
-from nodes.trace.events import (
+from nodes.trace.pool_events import (
     ImageRefused,
     ImageShelved,
     ImageWritten,
@@ -268,6 +268,15 @@ def test_a_newer_image_does_not_make_the_reader_of_an_older_one_start_over() -> 
     assert lab.run("n3", lab.pools["n3"].read(["n1", "n2"], lambda: None))[1] == lab.mark
 
 
+def test_an_older_image_that_is_whole_here_does_not_go_before_a_newer_one() -> None:
+    lab = PoolLab(26, files=500)
+    assert lab.written() == lab.names
+    lab.cluster.faults.crash("n3")
+    assert lab.written("n2", Mark(0, 1, 200, 9)) == ["n2", "n1"]
+    lab.cluster.faults.restart("n3")
+    assert lab.run("n3", lab.pools["n3"].read(["n1", "n2"], lambda: None))[1].sn == 200
+
+
 def test_without_an_image_or_with_dead_sources_reading_gives_up() -> None:
     lab = PoolLab(14)
     assert lab.run("n3", lab.pools["n3"].read(["n1", "n2"], lambda: None)) is None
@@ -309,6 +318,19 @@ def test_who_lacks_an_image_repairs_itself() -> None:
     assert len(lab.told(PoolReported)) >= 4 and {e.remedy for e in lab.told(ReplicasDisagree)} == {"recover"}
 
 
+def test_who_was_left_out_of_the_chain_repairs_itself() -> None:
+    lab = PoolLab(24)
+    task = lab.write()
+    lab.until(lambda: any(partitions_of(lab, "n3").values()))
+    lab.cluster.faults.cut("n2", "n3")
+    lab.until(task.done)
+    assert task.result() == ["n1", "n2"]
+    lab.cluster.faults.heal_all()
+    survey(lab)
+    lab.until(lambda: bool(lab.told(ImageShelved, "n3")))
+    assert lab.equal("n3")
+
+
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.95])
 def test_repair_resumes_at_the_first_bad_offset(share: float) -> None:
     """VSSP §IV.C, Fig. 8b: "the damaged file can be recovered in a proper position"."""
@@ -343,13 +365,16 @@ def test_repair_that_is_interrupted_goes_on_where_it_was() -> None:
     survey(lab)
     lab.until(lambda: sum(event.offset for event in lab.told(Repairing, "n3")) > 0)
     lab.cluster.faults.crash("n3")
-    kept = sum(len(octets) for octets in partitions_of(lab, "n3").values())
-    assert kept > 0
+    kept = {event.file for event in lab.told(Repairing, "n3") if event.offset == event.size}
+    assert kept
     lab.cluster.faults.restart("n3")
     told = len(lab.told(Repairing, "n3"))
     survey(lab)
     lab.until(lambda: bool(lab.told(ImageShelved, "n3")))
-    assert lab.equal("n3") and sum({e.file: e.began for e in lab.told(Repairing, "n3")[told:]}.values()) > 0
+    assert lab.equal("n3")
+    assert not kept & {event.file for event in lab.told(Repairing, "n3")[told:]}, (
+        "what is whole is left alone"
+    )
 
 
 def test_a_report_that_cannot_be_true_is_refused_and_orders_nothing() -> None:
@@ -374,6 +399,17 @@ def test_commands_about_other_files_are_dropped() -> None:
     lab.send("stranger", "n1", m.FetchFile(1, "../epoch", 0, 100), m.AskSums(1, "epoch", 0))
     lab.cluster.run_for(SECOND)
     assert "epoch" in lab.files("n1") and lab.equal("n1")
+
+
+def test_a_command_to_repair_what_is_good_changes_nothing() -> None:
+    lab = PoolLab(25)
+    lab.written()
+    before = {path: bytes(octets) for path, octets in lab.files("n2").items()}
+    for path, octets in partitions_of(lab, "n1").items():
+        lab.send("n1", "n2", m.RecoverFile(path.removeprefix("image/"), "n1", 0, len(octets)))
+        lab.send("n1", "n2", m.RecoverFile(path.removeprefix("image/"), "stranger", 0, len(octets)))
+    lab.cluster.run_for(60 * SECOND)
+    assert {path: bytes(octets) for path, octets in lab.files("n2").items()} == before
 
 
 def test_journals_that_disagree_are_told_and_left_alone() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nodes.trace import events as e
+from nodes.trace.base import Event
 
 MS = 1_000_000
 
@@ -13,7 +14,7 @@ class Story:
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
-    def __call__(self, at_ms: float, server: str, event: e.Event) -> e.Stamped:
+    def __call__(self, at_ms: float, server: str, event: Event) -> e.Stamped:
         self._numbers[server] = self._numbers.get(server, 0) + 1
         return e.Stamped(server, 1, self._numbers[server], round(at_ms * MS), 0, event)  # type: ignore[arg-type]
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import httpx
+import msgspec
 import pytest
 
 from backend.app import create_app
@@ -13,30 +14,34 @@ from backend.fabrics.verbs import VERBS
 from backend.gate import BODY_OCTETS
 from backend.lab import Lab
 from backend.settings import Settings
+from backend.shape import Shape
+from backend.status import short
+from nodes.metadata.pages import Counters
 from nodes.trace import events as e
 from tests.unit.backend.story import Story, called, committed, durable
 
 JSON = {"Content-Type": "application/json"}
+ONE_GROUP = Shape()
 Body = Callable[[httpx.AsyncClient, Lab], Awaitable[None]]
 
 
 @contextlib.asynccontextmanager
-async def api(tmp_path: Path) -> AsyncIterator[tuple[httpx.AsyncClient, Lab]]:
+async def api(tmp_path: Path, shape: Shape) -> AsyncIterator[tuple[httpx.AsyncClient, Lab]]:
     page = tmp_path / "dist"
     (page / "assets").mkdir(parents=True)
     (page / "index.html").write_text("<title>page</title>")
     (page / "assets" / "a.js").write_text("1")
     (tmp_path / "secret.txt").write_text("hidden words")
-    lab = await Lab.open(Settings(tmp_path / "data", page=page))
+    lab = await Lab.open(Settings(tmp_path / "data", page=page, shape=shape))
     transport = httpx.ASGITransport(app=create_app(lab), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080") as client:
         yield client, lab
     await lab.stop()
 
 
-def with_api(tmp_path: Path, body: Body) -> None:
+def with_api(tmp_path: Path, body: Body, shape: Shape = ONE_GROUP) -> None:
     async def run() -> None:
-        async with api(tmp_path) as (client, lab):
+        async with api(tmp_path, shape) as (client, lab):
             await body(client, lab)
 
     asyncio.run(run())
@@ -106,12 +111,15 @@ def one_line(response: httpx.Response) -> str:
         ("GET", "/api/runs/x/events", None, 422, "run"),
         ("GET", "/api/runs/1/journal?from_sn=1&to_sn=5000", None, 422, "2000 columns"),
         ("GET", "/api/runs/1/journal?from_sn=9&to_sn=2", None, 422, "forwards"),
+        ("GET", "/api/runs/1/journal?from_sn=1&to_sn=9&group=g9", None, 404, "no group is called 'g9'"),
         ("GET", "/api/runs/1/timeline?from_ns=5&to_ns=5", None, 422, "later"),
         ("GET", "/api/journal/mds9/1", None, 404, "no server is called"),
         ("GET", "/api/journal/mds1/1", None, 503, "does not run"),
         ("GET", "/api/nothing", None, 404, "nothing at"),
         ("POST", "/api/fs", {"do": "format", "path": "/"}, 422, "do"),
         ("POST", "/api/fs", {"do": "ls", "path": "/" + "x" * 9000}, 422, "path"),
+        ("GET", "/api/fs/list?path=/" + "x" * 9000, None, 422, "path"),
+        ("GET", "/api/fs/list?path=/&limit=201", None, 422, "limit"),
     ],
 )
 def test_wrong_input_gets_one_line_and_its_status(
@@ -219,12 +227,72 @@ def test_events_and_the_past_are_told_by_name(tmp_path: Path) -> None:
     with_api(tmp_path, ask)
 
 
+def test_each_group_counts_its_own_serial_numbers(tmp_path: Path) -> None:
+    async def ask(client: httpx.AsyncClient, lab: Lab) -> None:
+        story = Story()
+        told = [
+            story(1, "coordination", e.Placed("g1", "mds1", "active", 1, 0)),
+            story(1, "coordination", e.Placed("g2", "mds4", "active", 7, 0)),
+            story(2, "mds1", durable(1)),
+            story(3, "mds4", durable(1, epoch=7)),
+            story(4, "mds5", durable(1, epoch=7)),
+            story(5, "mds1", committed(1)),
+            story(6, "mds4", e.Committed("g2", 1, 7, 17, ["mds4", "mds5"], 1, [("c", 1)])),
+            story(7, "mds4", durable(2, epoch=7)),
+        ]
+        for stamped in told:
+            lab.fabric.picture.apply(stamped, 0)
+        lab._on_events(told)
+        first = (await client.get("/api/runs/1/journal?from_sn=1&to_sn=10&group=g1")).json()
+        assert first == (await client.get("/api/runs/1/journal?from_sn=1&to_sn=10")).json()
+        assert {row["name"]: row["cells"] for row in first["servers"]} == {
+            "mds1": [[1, 1, 1, "c"]],
+            "mds2": [[1, 1, 0, "x"]],
+            "mds3": [[1, 1, 0, "x"]],
+        }
+        second = (await client.get("/api/runs/1/journal?from_sn=1&to_sn=10&group=g2")).json()
+        assert (second["group"], second["commit_sn"], second["last_sn"]) == ("g2", 1, 2)
+        rows = {row["name"]: row["cells"] for row in second["servers"]}
+        assert rows["mds4"] == [[1, 1, 7, "c"], [2, 2, 7, "p"]]
+        assert rows["mds5"] == [[1, 1, 7, "c"], [2, 2, 0, "x"]]
+        bands = (await client.get("/api/runs/1/timeline?buckets=1")).json()["bands"]
+        assert [(band["server"], band["group"]) for band in bands] == [
+            (f"mds{number}", "g1" if number < 4 else "g2") for number in range(1, 7)
+        ]
+
+    with_api(tmp_path, ask, Shape(groups=2, standbys=2))
+
+
+def test_counters_of_the_groups_are_told_where_they_are_known(tmp_path: Path) -> None:
+    async def ask(client: httpx.AsyncClient, lab: Lab) -> None:
+        lab.counters = {"g2": Counters(objects=5, branch_points=2, open=1, done=4, aborted=3, sent=20)}
+        cluster = (await client.get("/api/cluster")).json()
+        told = {group["name"]: group["counters"] for group in cluster["groups"]}
+        assert told == {"g1": None, "g2": msgspec.structs.asdict(lab.counters["g2"])}
+        assert {group["name"]: group["counters"] for group in short(cluster)["groups"]} == told
+        metrics = (await client.get("/metrics")).text
+        for line in (
+            'cloverlab_group_objects{group="g2"} 5.0',
+            'cloverlab_group_branch_points{group="g2"} 2.0',
+            'cloverlab_group_open_operations{group="g2"} 1.0',
+            'cloverlab_group_operations_total{group="g2",outcome="aborted"} 3.0',
+            'cloverlab_group_messages_total{group="g2"} 20.0',
+        ):
+            assert line in metrics
+        assert 'cloverlab_group_objects{group="g1"}' not in metrics
+
+    with_api(tmp_path, ask, Shape(groups=2, standbys=2))
+
+
 def test_the_api_describes_itself_with_named_models(tmp_path: Path) -> None:
     async def ask(client: httpx.AsyncClient, lab: Lab) -> None:
         schema = (await client.get("/api/openapi.json")).json()
         for path, methods in schema["paths"].items():
             for method, operation in methods.items():
-                content = operation["responses"]["200"]["content"]["application/json"]["schema"]
+                kinds = operation["responses"]["200"]["content"]
+                if "application/octet-stream" in kinds:
+                    continue
+                content = kinds["application/json"]["schema"]
                 assert "$ref" in content or "$ref" in content["items"], (path, method)
         verbs = (await client.get("/api/verbs")).json()
         assert [verb["verb"] for verb in verbs] == [verb.verb for verb in VERBS]

@@ -1,9 +1,10 @@
 from backend.events.failovers import Failover, Failovers
 from nodes.trace import events as e
+from nodes.trace.base import Event
 from tests.unit.backend.story import MS, Story, called
 
 
-def splits(*told: tuple[float, str, e.Event]) -> list[Failover]:
+def splits(*told: tuple[float, str, Event]) -> list[Failover]:
     story, found = Story(), []
     failovers = Failovers(lambda at_ns, split: found.append(split))
     for at_ms, server, event in told:

@@ -1,6 +1,7 @@
 from backend.fabrics.ledger import Ledger
 from backend.fabrics.links import COORDINATION, EVERYBODY, LinkFault, relay_rules, transport_rules
-from nodes.trace.events import Event, FaultEnded, FaultInjected
+from nodes.trace.base import Event
+from nodes.trace.events import FaultEnded, FaultInjected
 
 
 def test_a_cut_is_kept_at_both_ends_in_its_direction() -> None:

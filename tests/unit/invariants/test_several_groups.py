@@ -7,7 +7,8 @@ from nodes.invariants import registry
 from nodes.invariants.atomic import PATIENCE_NS
 from nodes.metadata import fsck
 from nodes.metadata.pages import Page
-from nodes.trace.events import Applied, Called, Committed, Event, SharedStep, Stamped
+from nodes.trace.base import Event
+from nodes.trace.events import Applied, Called, Committed, SharedStep, Stamped
 from nodes.units import DIRECTORY, GROUP_SHIFT, ROOT
 
 SECOND = 1_000_000_000

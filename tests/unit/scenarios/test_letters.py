@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from backend.scenarios.letters import Match, Row, Rows, match
-from nodes.trace.events import Event, FaultEnded, FaultInjected, LockHeld, Placed, Serving, Stamped
+from nodes.trace.base import Event
+from nodes.trace.events import FaultEnded, FaultInjected, LockHeld, Placed, Serving, Stamped
 
 SERVERS = ["mds1", "mds2", "mds3", "mds4"]
 STATES = {"A": "active", "S": "standby", "J": "junior", "-": ""}

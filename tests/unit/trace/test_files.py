@@ -8,7 +8,8 @@ from typing import get_args
 import pytest
 
 from nodes.trace import writer as writing
-from nodes.trace.events import AnyEvent, Cut, Event, Started
+from nodes.trace.base import Event
+from nodes.trace.events import AnyEvent, Cut, Started
 from nodes.trace.files import TraceDamaged
 from nodes.trace.reader import TraceReader
 from nodes.trace.writer import TraceWriter

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.metadata.images import ImageDamaged
+from nodes.metadata.images import ImageDamaged, UnknownFormat
 from nodes.protocols.vssp.acknowledging import STRATEGIES, held_by
 from nodes.protocols.vssp.manifest import (
     Manifest,
@@ -86,6 +86,13 @@ def test_a_damaged_manifest_is_refused_in_one_line(data: st.DataObject) -> None:
 def test_a_manifest_of_something_else_is_refused(manifest: Manifest) -> None:
     with pytest.raises(ImageDamaged):
         decode(encode(manifest), NAME)
+
+
+def test_another_format_is_refused_by_both_numbers() -> None:
+    octets = bytearray(encode(Manifest(NAME, MARK, [PartitionEntry(10, 1)])))
+    octets[8] = 9
+    with pytest.raises(UnknownFormat, match="format 9; this version reads format 1"):
+        decode(bytes(octets), NAME)
 
 
 # --- Algorithm 2 -----------------------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Journals } from "../../api/types";
-import { columnsOf, layout, tickStep } from "./layout";
+import { blocksOf, columnsOf, layout, tickStep } from "./layout";
 
 const DATA: Journals = {
+  group: "g1",
   commit_sn: 105,
   first_sn: 100,
   last_sn: 109,
@@ -50,6 +51,16 @@ describe("journals layout", () => {
 
   it("bands epochs of the longest journal", () => {
     expect(layout(DATA, 100, 109, 1000, 10).epochs.map(({ epoch }) => epoch)).toEqual([1, 2]);
+  });
+
+  it("stacks a few groups and has one chosen of many", () => {
+    const few = ["g1", "g2", "g3", "g4"];
+    const many = [...few, "g5"];
+    expect(blocksOf(few, "g2")).toEqual(few);
+    expect(blocksOf(many, "g3")).toEqual(["g3"]);
+    expect(blocksOf(many, null)).toEqual(["g1"]);
+    expect(blocksOf(many, "g9")).toEqual(["g1"]);
+    expect(blocksOf([], null)).toEqual([]);
   });
 
   it("keeps columns and ticks within bounds", () => {

@@ -35,6 +35,16 @@ export const WORD: Record<CellState, string> = {
   x: "missing",
 };
 
+/** So many blocks are about as high as the timeline beside them; of more groups one is chosen. */
+const STACKED_MOST = 4;
+
+/** The groups whose blocks are shown: all when they are few, else the chosen one. */
+export function blocksOf(groups: readonly string[], chosen: string | null): string[] {
+  if (groups.length <= STACKED_MOST) return [...groups];
+  const known = groups.find((name) => name === chosen) ?? groups[0];
+  return known === undefined ? [] : [known];
+}
+
 export function heightOf(servers: number): number {
   return TOP + ROW * servers + 1.5;
 }

@@ -12,10 +12,14 @@ export interface Shown {
 }
 
 /**
- * The journals of `columns` serial numbers: the newest ones, or those that begin at `from` when it is given.
+ * The journals of a replica group at `columns` serial numbers: the newest ones, or those that begin at `from` when it is given.
  * Asked again while the present is shown and something was written.
  */
-export function useJournals(columns: number, from: number | null): { shown: Shown | null; failed: string } {
+export function useJournals(
+  group: string,
+  columns: number,
+  from: number | null,
+): { shown: Shown | null; failed: string } {
   const run = useLab(shownRun);
   const live = useLab(isLive);
   const connected = useLab((state) => state.connection.state === "live");
@@ -31,7 +35,9 @@ export function useJournals(columns: number, from: number | null): { shown: Show
     const stop = new AbortController();
     void seq;
     const ask = async (): Promise<void> => {
-      const servers = Object.values(shownPicture(useLab.getState()).servers);
+      const servers = Object.values(shownPicture(useLab.getState()).servers).filter(
+        (server) => server.group === group,
+      );
       const newest = Math.max(columns, ...servers.map(({ sn }) => sn));
       const last_from = Math.max(1, newest - columns + 1);
       const from_sn = Math.min(Math.max(1, from ?? last_from), last_from);
@@ -45,7 +51,11 @@ export function useJournals(columns: number, from: number | null): { shown: Show
       ].join();
       if (key === asked.current) return;
       try {
-        setShown({ data: await api.journal(run, { from_sn, to_sn, at_ns }, stop.signal), from_sn, to_sn });
+        setShown({
+          data: await api.journal(run, { group, from_sn, to_sn, at_ns }, stop.signal),
+          from_sn,
+          to_sn,
+        });
         asked.current = key;
         setFailed("");
       } catch (error) {
@@ -58,7 +68,7 @@ export function useJournals(columns: number, from: number | null): { shown: Show
       stop.abort();
       clearInterval(timer);
     };
-  }, [run, live, connected, columns, from, at_ns, seq]);
+  }, [run, live, connected, group, columns, from, at_ns, seq]);
 
   return { shown, failed };
 }

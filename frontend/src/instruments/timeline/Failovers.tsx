@@ -12,14 +12,16 @@ const PARTS = [
 /** How long each takeover took, split as the paper splits it. */
 export function Failovers({ failovers }: { failovers: readonly Failover[] }) {
   const start_ns = useLab(runStart);
+  const several = useLab((state) => Object.keys(state.live.groups).length > 1);
   if (failovers.length === 0) return <p className="quiet">No takeover in this stretch.</p>;
   return (
     <ol className="failovers" data-testid="failovers">
       {failovers.slice(-3).map((split) => (
         <li key={`${split.group}-${split.epoch}`}>
           <span className="failover-head">
-            {sinceStart(split.fault_ns, start_ns, 1)} <b>{split.from || "nobody"}</b> → <b>{split.to}</b>,
-            epoch {split.epoch}: {milliseconds(split.total_ms)}
+            {sinceStart(split.fault_ns, start_ns, 1)} {several && `${split.group}: `}
+            <b>{split.from || "nobody"}</b> → <b>{split.to}</b>, epoch {split.epoch}:{" "}
+            {milliseconds(split.total_ms)}
           </span>
           <span className="failover-bar">
             {PARTS.map(([key, name]) => {

@@ -10,6 +10,8 @@ import { SPANS_S, useTimeline, type Window } from "./useTimeline";
 import "./timeline.css";
 
 const SCRUB_MS = 60;
+/** The room that is kept until the bands are known. */
+const FIRST_BANDS = new Array<{ group: string }>(4).fill({ group: "" });
 const NAMES: Record<number, string> = {
   10: "10 s",
   30: "30 s",
@@ -91,7 +93,7 @@ export function Timeline() {
       <canvas
         ref={canvas}
         className="timeline-canvas"
-        style={{ height: `${heightOf(data?.bands.length ?? 4)}rem` }}
+        style={{ height: `${heightOf(data?.bands ?? FIRST_BANDS)}rem` }}
         data-testid="timeline"
         tabIndex={0}
         role="slider"
@@ -137,7 +139,7 @@ function useScrub(at: (x: number) => number | null) {
 function spoken(data: ReturnType<typeof useTimeline>["data"]): string {
   if (data === null) return "nothing yet";
   const places = data.bands.map(
-    ({ server, spans }) => `${server} ${spans.map(({ letter }) => letter).join(" ")}`,
+    ({ server, group, spans }) => `${server} of ${group} ${spans.map(({ letter }) => letter).join(" ")}`,
   );
   const faults = data.faults.map(({ verb, targets }) => `${verb} ${targets.join(" ")}`);
   return `places ${places.join(", ")}; faults ${faults.join(", ") || "none"}`;

@@ -18,6 +18,8 @@ export function draw(
   drawAxis(context, geometry, start_ns, rem, palette);
   drawRate(context, geometry, rem, palette);
   drawLatency(context, geometry, rem, palette);
+  for (const { name, y, height } of geometry.groups)
+    drawGroup(context, geometry, name, y, height, rem, palette);
   for (const { server, y, height, spans } of geometry.bands) {
     label(context, server, y + height / 2, rem, palette);
     for (const span of spans) band(context, span, span.letter, rem, palette);
@@ -38,6 +40,30 @@ function label(
   context.textAlign = "left";
   context.textBaseline = "middle";
   context.fillText(text, 0, y);
+}
+
+/** A group's name with a line to the right of it, over the bands of its servers. */
+function drawGroup(
+  context: CanvasRenderingContext2D,
+  { plot }: Geometry,
+  name: string,
+  y: number,
+  height: number,
+  rem: number,
+  palette: Palette,
+): void {
+  const middle = y + height / 2;
+  context.font = font(rem, 0.78, 700);
+  context.fillStyle = palette("ink");
+  context.textAlign = "left";
+  context.textBaseline = "middle";
+  context.fillText(name, 0, middle);
+  context.strokeStyle = palette("line-strong");
+  context.lineWidth = 1;
+  context.beginPath();
+  context.moveTo(context.measureText(name).width + 0.4 * rem, Math.round(middle) + 0.5);
+  context.lineTo(plot.x + plot.width, Math.round(middle) + 0.5);
+  context.stroke();
 }
 
 function drawAxis(

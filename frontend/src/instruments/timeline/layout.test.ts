@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Timeline } from "../../api/types";
-import { axisTimes, layout, runsOf } from "./layout";
+import { axisTimes, heightOf, layout, runsOf } from "./layout";
 
 const S = 1_000_000_000;
 const DATA: Timeline = {
@@ -14,6 +14,7 @@ const DATA: Timeline = {
   bands: [
     {
       server: "mds1",
+      group: "g1",
       spans: [
         { from_ns: 0, to_ns: 13 * S, letter: "A" },
         { from_ns: 13 * S, to_ns: 99 * S, letter: "-" },
@@ -45,6 +46,20 @@ describe("timeline layout", () => {
     const [band] = geometry.bands;
     expect(band?.spans[0]?.x).toBe(geometry.plot.x);
     expect(geometry.faults).toHaveLength(2);
+  });
+
+  it("puts the name of each group over its bands, and none over a single group", () => {
+    const band = (server: string, group: string) => ({ server, group, spans: [] });
+    const bands = [band("mds1", "g1"), band("mds2", "g1"), band("mds3", "g2")];
+    const several = layout({ ...DATA, bands }, 0, 1000, 10);
+    expect(several.groups.map(({ name }) => name)).toEqual(["g1", "g2"]);
+    const places = [...several.groups, ...several.bands].map(({ y, height }) => [y, y + height] as const);
+    places.sort(([a], [b]) => a - b);
+    for (const [index, [y]] of places.slice(1).entries())
+      expect(y).toBeGreaterThanOrEqual(places[index]?.[1] ?? 0);
+    expect(several.plot.height).toBeLessThanOrEqual(heightOf(bands) * 10);
+    expect(geometry.groups).toEqual([]);
+    expect(heightOf(bands) - heightOf(bands.slice(0, 2))).toBeGreaterThan(3);
   });
 
   it("puts flags that would overlap into different rows", () => {

@@ -20,6 +20,8 @@ export interface Geometry {
     p99: [number, number][][];
     lines: { y: number; text: string }[];
   };
+  /** The names of the groups over their bands; none where there is only one group. */
+  groups: { name: string; y: number; height: number }[];
   bands: { server: string; y: number; height: number; spans: (Box & { letter: Letter })[] }[];
   faults: { x: number; until: number | null; text: string; row: number }[];
   axis: { x: number; at_ns: number }[];
@@ -29,10 +31,21 @@ export interface Geometry {
 
 const LEFT = 4.2;
 const FAULT_ROWS = 3;
+const BAND_ROW = 1.35;
+const GROUP_ROW = 1.3;
+
+type Banded = readonly { group: string }[];
+
+/** How many group names stand over the bands. */
+function signsOf(bands: Banded): number {
+  const groups = new Set(bands.map(({ group }) => group)).size;
+  return groups > 1 ? groups : 0;
+}
 
 /** How high the canvas is, in rem. */
-export function heightOf(servers: number): number {
-  return 1.2 * FAULT_ROWS + 5 + 1.2 + 3.6 + 0.6 + 1.35 * servers + 1.6;
+export function heightOf(bands: Banded): number {
+  const rows = BAND_ROW * bands.length + GROUP_ROW * signsOf(bands);
+  return 1.2 * FAULT_ROWS + 5 + 1.2 + 3.6 + 0.6 + rows + 1.6;
 }
 
 /** "nice" steps of the time axis, about `wanted` of them. */
@@ -111,8 +124,15 @@ export function layout(asked: Timeline, start_ns: number, width: number, rem: nu
     .filter((value) => value < slowest)
     .map((value) => ({ y: latency(value), text: value < 1000 ? `${value} ms` : `${value / 1000} s` }));
 
-  const bands = data.bands.map(({ server, spans }, index) => {
-    const [height, bandY] = [1.1 * rem, y + index * 1.35 * rem];
+  const several = signsOf(data.bands) > 0;
+  const groups: Geometry["groups"] = [];
+  const bands = data.bands.map(({ server, group, spans }) => {
+    if (several && groups.at(-1)?.name !== group) {
+      groups.push({ name: group, y, height: GROUP_ROW * rem });
+      y += GROUP_ROW * rem;
+    }
+    const [height, bandY] = [1.1 * rem, y];
+    y += BAND_ROW * rem;
     const boxes = spans
       .filter((span) => span.to_ns > data.from_ns && span.from_ns < data.to_ns)
       .map((span) => {
@@ -124,7 +144,7 @@ export function layout(asked: Timeline, start_ns: number, width: number, rem: nu
   });
 
   return {
-    plot: { ...plot, height: y + data.bands.length * 1.35 * rem },
+    plot: { ...plot, height: y },
     rate: {
       box: rateBox,
       top: rate.domain()[1] ?? top,
@@ -132,6 +152,7 @@ export function layout(asked: Timeline, start_ns: number, width: number, rem: nu
       failed,
     },
     latency: { box: latencyBox, p50: runsOf(data.p50_ms, point), p99: runsOf(data.p99_ms, point), lines },
+    groups,
     bands,
     faults: flags(data, time, rem),
     axis: axisTimes(data.from_ns, data.to_ns, start_ns, Math.max(2, Math.floor(plot.width / (6 * rem)))).map(

@@ -1,16 +1,21 @@
+import { useLab } from "../../store/store";
+
 const ENTRIES = [
   ["call", "calls"],
   ["journal", "journal"],
   ["takeover", "takeover"],
-  ["renewing", "renewing"],
+  ["renewing", "renewing, images"],
+  ["crossing", "between groups"],
   ["view", "view"],
 ] as const;
 
 /** What the dots' colours mean. */
 export function Legend() {
+  const several = useLab((state) => Object.keys(state.live.groups).length > 1);
+  const entries = ENTRIES.filter(([family]) => several || family !== "crossing");
   return (
     <ul className="legend" aria-label="Messages by colour">
-      {ENTRIES.map(([family, label]) => (
+      {entries.map(([family, label]) => (
         <li key={family}>
           <span className="legend-dot" style={{ background: `var(--dot-${family})` }} />
           {label}

@@ -1,24 +1,29 @@
 import type { Link } from "../../api/types";
 import { along, type Geometry, type LinkShape, svgPath } from "./layout";
-import { stateOf } from "./rules";
+import { keyOf, stateOf } from "./rules";
+import { useBridges } from "./useBridges";
 
 interface Props {
   geometry: Geometry;
   width: number;
   rem: number;
   links: readonly Link[];
+  /** Whether messages are shown on their way. */
+  moving: boolean;
   selected: { a: string; b: string } | null;
   onOpen: (a: string, b: string) => void;
 }
 
 /** The links, with what was done to them. By keyboard they are reached through a server's menu. */
-export function Links({ geometry, width, rem, links, selected, onOpen }: Props) {
+export function Links({ geometry, width, rem, links, moving, selected, onOpen }: Props) {
+  const bridges = useBridges(geometry.bridges, links, moving);
   return (
     <svg className="links" width={width} height={geometry.height} aria-hidden="true">
-      {geometry.links.map((shape) => (
+      {[...geometry.links, ...bridges].map((shape) => (
         <LinkPath
-          key={`${shape.a} ${shape.b}`}
+          key={keyOf(shape)}
           shape={shape}
+          between={bridges.includes(shape)}
           rem={rem}
           links={links}
           selected={selected?.a === shape.a && selected.b === shape.b}
@@ -31,13 +36,15 @@ export function Links({ geometry, width, rem, links, selected, onOpen }: Props) 
 
 interface PathProps {
   shape: LinkShape;
+  /** Whether it joins two groups. */
+  between: boolean;
   rem: number;
   links: readonly Link[];
   selected: boolean;
   onOpen: (a: string, b: string) => void;
 }
 
-function LinkPath({ shape, rem, links, selected, onOpen }: PathProps) {
+function LinkPath({ shape, between, rem, links, selected, onOpen }: PathProps) {
   const { a, b, curve } = shape;
   const { kind, direction, words } = stateOf(links, a, b);
   const path = svgPath(curve);
@@ -46,7 +53,7 @@ function LinkPath({ shape, rem, links, selected, onOpen }: PathProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keyboard's way is a server's menu
     <g
-      className={`link link-${kind}`}
+      className={`link link-${kind} ${between ? "link-between" : ""}`}
       data-testid={`link-${a}-${b}`}
       data-state={kind}
       data-selected={selected || undefined}

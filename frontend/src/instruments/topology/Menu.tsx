@@ -21,7 +21,9 @@ function around({ x, y }: Point): Box {
 function anchorOf(pointed: Pointed, geometry: Geometry): Box {
   if (pointed.kind === "link") {
     const ends = [pointed.a, pointed.b];
-    const link = geometry.links.find(({ a, b }) => ends.includes(a) && ends.includes(b));
+    const link = [...geometry.links, ...geometry.bridges].find(
+      ({ a, b }) => ends.includes(a) && ends.includes(b),
+    );
     return link === undefined ? boxOf(geometry, pointed.a) : around(along(link.curve, 0.5));
   }
   if (pointed.kind === "group") {

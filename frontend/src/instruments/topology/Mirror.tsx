@@ -12,11 +12,13 @@ export function Mirror({ servers }: { servers: Server[] }) {
         <caption>Servers as they are shown</caption>
         <thead>
           <tr>
-            {["Server", "Role", "Process", "Epoch", "sn", "Applied sn", "Lag", "Lock", "Says"].map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
+            {["Server", "Group", "Role", "Process", "Epoch", "sn", "Applied sn", "Lag", "Lock", "Says"].map(
+              (head) => (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ),
+            )}
           </tr>
         </thead>
         <tbody>
@@ -33,6 +35,7 @@ export function Mirror({ servers }: { servers: Server[] }) {
               data-pid={server.pid}
             >
               <th scope="row">{server.name}</th>
+              <td>{server.group}</td>
               <td>{server.role}</td>
               <td>{server.process}</td>
               <td>{server.epoch}</td>

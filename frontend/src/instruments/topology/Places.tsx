@@ -1,4 +1,4 @@
-import type { Client, EnsembleServer, Group } from "../../api/types";
+import type { Client, Counters, EnsembleServer, Group } from "../../api/types";
 import { isLive, rates, useLab } from "../../store/store";
 import { count, milliseconds } from "../../store/time";
 import { type Box, COORDINATION } from "./layout";
@@ -12,11 +12,13 @@ export function placed(box: Box) {
 interface LaneProps {
   box: Box;
   group: Group | undefined;
+  /** What its active counts now; not known of a past moment, or while none answers. */
+  counters: Counters | undefined;
   onOpen: () => void;
 }
 
 /** The lane of a replica group, with what the group agrees on. */
-export function LaneSign({ box, group, onOpen }: LaneProps) {
+export function LaneSign({ box, group, counters, onOpen }: LaneProps) {
   if (group === undefined) return null;
   const { name, epoch, lock_owner, commit_sn } = group;
   return (
@@ -32,8 +34,33 @@ export function LaneSign({ box, group, onOpen }: LaneProps) {
         <span className={lock_owner === "" ? "lane-nobody" : ""}>
           {lock_owner === "" ? "nobody holds the lock" : `lock: ${lock_owner}`}
         </span>
+        {counters !== undefined && <Counted name={name} counters={counters} />}
       </button>
     </div>
+  );
+}
+
+function Counted({ name, counters }: { name: string; counters: Counters }) {
+  const several = useLab((state) => Object.keys(state.live.groups).length > 1);
+  const { objects, branch_points, open, done, aborted, sent } = counters;
+  return (
+    <span className={several ? "lane-counted" : ""}>
+      <span>
+        objects <b data-testid={`objects-${name}`}>{count(objects)}</b>
+      </span>
+      {several && (
+        <>
+          <span title="Names here whose object is at home in another group">
+            branch points <b data-testid={`branch-points-${name}`}>{count(branch_points)}</b>
+          </span>
+          <span
+            title={`Operations on several groups that are not ended here. Since its active began to serve: ${count(done)} done, ${count(aborted)} aborted, ${count(sent)} messages to other groups`}
+          >
+            between groups: <b data-testid={`open-${name}`}>{count(open)}</b> open, <b>{count(done)}</b> done
+          </span>
+        </>
+      )}
+    </span>
   );
 }
 

@@ -46,6 +46,11 @@ function useGeometry(servers: Server[], links: Link[], width: number, rem: numbe
   const clientNames = clients.map(({ name }) => name).join(" ");
   const names = servers.map(({ name }) => name);
   const ensemble = useEnsemble().length;
+  const actives = useLab((state) =>
+    Object.values(shownPicture(state).groups)
+      .map(({ name, active }) => `${name}/${active}`)
+      .join(" "),
+  );
   const adrift = [...adriftOf(links, names, clientNames.split(" ").filter(Boolean))].join(" ");
   return useMemo(() => {
     const groups = new Map<string, string[]>();
@@ -53,14 +58,15 @@ function useGeometry(servers: Server[], links: Link[], width: number, rem: numbe
       const [group = "", name = ""] = member.split("/");
       groups.set(group, [...(groups.get(group) ?? []), name]);
     }
+    const active = new Map(actives.split(" ").map((each) => each.split("/") as [string, string]));
     const scene: Scene = {
-      groups: [...groups].map(([name, servers]) => ({ name, servers })),
+      groups: [...groups].map(([name, servers]) => ({ name, servers, active: active.get(name) ?? "" })),
       clients: clientNames.split(" ").filter(Boolean),
       adrift: new Set(adrift.split(" ").filter(Boolean)),
       ensemble,
     };
     return layout(scene, width, rem);
-  }, [members, clientNames, adrift, ensemble, width, rem]);
+  }, [members, actives, clientNames, adrift, ensemble, width, rem]);
 }
 
 /** Servers, their links and what goes on between them; faults where the hand is. */
@@ -98,6 +104,7 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
   const still = useReducedMotion();
   const live = useLab(isLive);
   const groups = useLab((state) => shownPicture(state).groups);
+  const counters = useLab((state) => state.counters);
   const clients = useLab((state) => state.clients);
   const selection = useLab((state) => state.selection);
 
@@ -146,6 +153,7 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
             key={name}
             box={box}
             group={groups[name]}
+            counters={live ? counters[name] : undefined}
             onOpen={() => useLab.setState({ menu: { kind: "group", name } })}
           />
         ))}
@@ -160,6 +168,7 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
           width={width}
           rem={rem}
           links={links}
+          moving={live && !still}
           selected={selection?.kind === "link" ? selection : null}
           onOpen={openLink}
         />

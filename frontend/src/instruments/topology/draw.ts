@@ -14,16 +14,25 @@ export interface Dot {
   left_ms: number;
 }
 
-export type Family = "call" | "journal" | "takeover" | "renewing" | "view" | "other";
+export type Family = "call" | "journal" | "takeover" | "renewing" | "crossing" | "view" | "other";
 export type Palette = Record<Family | "surface", string>;
 
 export const TRAVEL_MS = 520;
 
 const FAMILIES: Record<Exclude<Family, "other">, string[]> = {
-  call: ["Request", "Answer", "Refused"],
+  call: ["Request", "Answer", "Refused", "Referred"],
   journal: ["Prepare", "Prepared", "Commit", "Mismatch"],
   takeover: ["Recover", "Promise", "Stale"],
-  renewing: ["Register", "Renew", "Renewed", "FetchGroups", "Groups", "FetchImage", "ImagePacket"],
+  renewing: [
+    ...["Register", "Renew", "Renewed", "FetchGroups", "Groups", "TakeImage", "ImageTaken", "Prune"],
+    ...["OpenImage", "ImagePacket", "PacketAcked", "PacketNotTaken", "CloseImage", "ImageShelved"],
+    ...["AskImages", "ImagesTold", "FetchFile", "FilePiece", "AskSums", "SumsTold"],
+    ...["AskReport", "FileReport", "RecoverFile", "RemoveFile"],
+  ],
+  crossing: [
+    ...["OpReq", "CommitReq", "AbortReq", "Ack", "DecisionReq", "VoteReq", "Vote"],
+    ...["Decision", "Decided", "OutcomeReq", "LookUp", "Found"],
+  ],
   view: ["AskView", "ViewCopy", "Ping"],
 };
 const REPLIES = new Set([
@@ -35,7 +44,20 @@ const REPLIES = new Set([
   "Stale",
   "Groups",
   "Renewed",
-  "ImagePacket",
+  "Referred",
+  "ImageTaken",
+  "PacketAcked",
+  "PacketNotTaken",
+  "ImageShelved",
+  "ImagesTold",
+  "FilePiece",
+  "SumsTold",
+  "FileReport",
+  "CommitReq",
+  "AbortReq",
+  "Vote",
+  "Decided",
+  "Found",
   "Checked",
   "ViewCopy",
 ]);

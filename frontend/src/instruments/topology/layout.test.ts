@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { EnsembleServer, Fault, Link } from "../../api/types";
+import type { EnsembleServer, Fault, Link, MessageLine } from "../../api/types";
+import { familyOf, isReply } from "./draw";
 import { along, type Box, inside, layout, type Scene } from "./layout";
-import { adriftOf, gathered, hasQuorum, linksOfFaults, stateOf } from "./rules";
+import { adriftOf, carrying, gathered, hasQuorum, linksOfFaults, stateOf } from "./rules";
 import { whereWords } from "./ServerCard";
 
 function scene(servers: number, adrift: string[] = []): Scene {
@@ -67,6 +68,48 @@ describe("layout", () => {
     const { cards, island, links } = layout(scene(4, ["mds2"]), 1232, 16);
     expect(inside(cards.mds2 as Box, island)).toBe(true);
     expect(links.some(({ a, b }) => a === "mds2" || b === "mds2")).toBe(false);
+  });
+});
+
+describe("several groups", () => {
+  const groups = [
+    { name: "g1", servers: ["mds1", "mds2", "mds3"], active: "mds2" },
+    { name: "g2", servers: ["mds4", "mds5", "mds6"], active: "mds4" },
+    { name: "g3", servers: ["mds7", "mds8", "mds9"], active: "" },
+  ];
+  const of = (adrift: string[] = []): Scene => ({ groups, clients: ["client1"], adrift: new Set(adrift) });
+
+  it("has a bridge between every two actives, from card to card", () => {
+    const { bridges, cards, links } = layout(of(), 1232, 16);
+    expect(bridges.map(({ a, b }) => [a, b])).toEqual([["mds2", "mds4"]]);
+    const [first] = bridges;
+    expect(first && inside(first.curve[0], cards.mds2 as Box)).toBe(true);
+    expect(first && inside(along(first.curve, 1), cards.mds4 as Box)).toBe(true);
+    expect(links.some(({ a, b }) => a === "mds2" && b === "mds4")).toBe(false);
+    expect(layout(of(["mds4"]), 1232, 16).bridges).toEqual([]);
+  });
+
+  it("knows which bridges carried something lately", () => {
+    const { bridges } = layout(of(), 1232, 16);
+    const line = (from: string, to: string, kind: string, at_ns: number): MessageLine => [
+      from,
+      to,
+      kind,
+      at_ns,
+      1,
+    ];
+    const lines = [line("mds1", "mds2", "Prepare", 950), line("mds4", "mds2", "CommitReq", 900)];
+    expect(carrying(bridges, lines, 500)).toEqual(["mds2 mds4"]);
+    expect(carrying(bridges, lines, 901)).toEqual([]);
+    expect(carrying(bridges, lines.slice(0, 1), 0)).toEqual([]);
+  });
+
+  it("gives every kind between groups its own family", () => {
+    for (const kind of ["OpReq", "Ack", "VoteReq", "Decided", "LookUp", "Found"])
+      expect(familyOf(kind)).toBe("crossing");
+    expect(familyOf("Referred")).toBe("call");
+    expect(familyOf("PacketAcked")).toBe("renewing");
+    expect([isReply("Vote"), isReply("VoteReq")]).toEqual([true, false]);
   });
 });
 

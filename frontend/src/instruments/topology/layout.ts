@@ -20,7 +20,7 @@ export interface LinkShape {
 }
 
 export interface Scene {
-  groups: { name: string; servers: string[] }[];
+  groups: { name: string; servers: string[]; active?: string }[];
   clients: string[];
   /** Servers that reach nobody: they stand on the island. */
   adrift: ReadonlySet<string>;
@@ -42,6 +42,8 @@ export interface Geometry {
   /** How many stand on the island. */
   adrift: number;
   links: LinkShape[];
+  /** The ways between the actives of different groups. */
+  bridges: LinkShape[];
 }
 
 export const COORDINATION = "coordination";
@@ -51,6 +53,8 @@ const ARC_REM = 1.2;
 /** How much deeper an arc hangs for each server that it passes; small cards leave less room between rows. */
 const ARC_STEP_REM = { full: 1.35, compact: 0.5 };
 const LANE_TOP_REM = 1.1;
+/** The line under a lane that tells what its group counts, where there are several. */
+const COUNTED_REM = 1.4;
 const CARD = { least: 9.2, most: 17, height: 12 };
 const SMALL_CARD = { least: 6.6, most: 9.2, height: 6.9 };
 
@@ -81,16 +85,19 @@ export function layout(scene: Scene, width: number, rem: number): Geometry {
     cards: {},
     adrift: scene.adrift.size,
     links: [],
+    bridges: [],
   };
   let top = frame.laneTop;
+  const counted = scene.groups.length > 1 ? COUNTED_REM * rem : 0;
   for (const { name, servers } of scene.groups) {
-    const height = placeLane(geometry, frame, sizes, top, servers);
+    const height = placeLane(geometry, frame, sizes, top, servers) + counted;
     geometry.lanes.push({ name, box: { x: laneLeft, y: top, width: laneWidth, height } });
     top += height + rem;
   }
   placeIsland(geometry, frame, sizes, scene, top - rem);
   placeClients(geometry, frame, scene.clients);
   geometry.links = allLinks(geometry, scene, rem);
+  geometry.bridges = allBridges(geometry, scene, rem);
   const lowest = Math.max(top - rem, geometry.island.y + geometry.island.height);
   geometry.height = lowest + 0.5 * rem;
   return geometry;
@@ -209,6 +216,25 @@ function allLinks(geometry: Geometry, scene: Scene, rem: number): LinkShape[] {
     });
   }
   return links;
+}
+
+/** Every two actives that are ashore, the upper one first. */
+function allBridges(geometry: Geometry, { groups, adrift }: Scene, rem: number): LinkShape[] {
+  const actives = groups.flatMap(({ active = "" }) =>
+    geometry.cards[active] === undefined || adrift.has(active) ? [] : [active],
+  );
+  return actives.flatMap((b, to) =>
+    actives.slice(0, to).map((a) => ({ a, b, curve: bridge(geometry, a, b, rem) })),
+  );
+}
+
+/** From the foot of the upper card to the head of the lower one, away from the links within the groups. */
+function bridge(geometry: Geometry, a: string, b: string, rem: number): Curve {
+  const [upper, lower] = [boxOf(geometry, a), boxOf(geometry, b)];
+  const start = { x: upper.x + upper.width * 0.62, y: upper.y + upper.height };
+  const end = { x: lower.x + lower.width * 0.38, y: lower.y };
+  const reach = Math.max(2 * rem, (end.y - start.y) * 0.45);
+  return [start, { x: start.x, y: start.y + reach }, { x: end.x, y: end.y - reach }, end];
 }
 
 export function boxOf(geometry: Geometry, name: string): Box {

@@ -1,7 +1,7 @@
 /** What the rules in force mean for links and for who reaches whom. */
 
-import type { Direction, EnsembleServer, Fault, Link } from "../../api/types";
-import { COORDINATION } from "./layout";
+import type { Direction, EnsembleServer, Fault, Link, MessageLine } from "../../api/types";
+import { COORDINATION, type LinkShape } from "./layout";
 
 export interface LinkState {
   kind: "open" | "cut" | "harmed";
@@ -126,4 +126,19 @@ export function linksOfFaults(faults: readonly Fault[], everybody: readonly stri
     const others = [...everybody, COORDINATION].filter((name) => !fault.targets.includes(name));
     return fault.targets.flatMap((name) => others.map((other) => ({ a: name, b: other, direction, rule })));
   });
+}
+
+export function keyOf({ a, b }: { a: string; b: string }): string {
+  return `${a} ${b}`;
+}
+
+/** The keys of those bridges over which a message went at or after `since_ns`; `lines` are in order of time. */
+export function carrying(
+  bridges: readonly LinkShape[],
+  lines: readonly MessageLine[],
+  since_ns: number,
+): string[] {
+  const recent = new Set<string>();
+  for (const [from, to, , at_ns] of lines) if (at_ns >= since_ns) recent.add(`${from} ${to}`);
+  return bridges.filter(({ a, b }) => recent.has(`${a} ${b}`) || recent.has(`${b} ${a}`)).map(keyOf);
 }

@@ -1,0 +1,153 @@
+import { type KeyboardEvent, type PointerEvent, useMemo, useState } from "react";
+import { useCanvas } from "../../draw/useCanvas";
+import { useLab } from "../../store/store";
+import { draw } from "./draw";
+import { columnsOf, heightOf, layout, WORD } from "./layout";
+import { RecordPanel } from "./RecordPanel";
+import { type Shown, useJournals } from "./useJournals";
+
+const SERVERS_FIRST = 4;
+
+type Cell = { server: string; sn: number };
+
+interface Props {
+  group: string;
+  /** Whether the block says whose it is: not where there is only one group. */
+  named: boolean;
+  cell_rem: number;
+  onWiden: (steps: number) => void;
+}
+
+/** The journals of one replica group, with an axis of their own. */
+export function Block({ group, named, cell_rem, onWiden }: Props) {
+  const [from, setFrom] = useState<number | null>(null);
+  const [hover, setHover] = useState<Cell | null>(null);
+  const [columns, setColumns] = useState(0);
+  const { shown, failed } = useJournals(group, columns, from);
+  const selected = useLab((state) =>
+    state.selection?.kind === "record" && state.live.servers[state.selection.server]?.group === group
+      ? state.selection
+      : null,
+  );
+  const pointed = hover ?? selected;
+  const [canvas, size] = useCanvas((context, box, palette) => {
+    if (shown === null) return;
+    const geometry = layout(shown.data, shown.from_sn, shown.to_sn, box.width, box.rem);
+    draw(context, box, geometry, pointed, palette);
+  });
+  const geometry = useMemo(
+    () => (shown === null ? null : layout(shown.data, shown.from_sn, shown.to_sn, size.width, size.rem)),
+    [shown, size],
+  );
+  const wanted = size.width === 0 ? 0 : columnsOf(size.width, size.rem, cell_rem);
+  if (wanted !== columns) setColumns(wanted);
+
+  const at = (event: PointerEvent<HTMLCanvasElement>): Cell | null => {
+    const { left, top } = event.currentTarget.getBoundingClientRect();
+    return geometry?.at(event.clientX - left, event.clientY - top) ?? null;
+  };
+  const open = (cell: Cell | null): void => {
+    if (cell !== null) useLab.setState({ selection: { kind: "record", ...cell } });
+  };
+  const scroll = (by: number): void => setFrom((old) => Math.max(1, (old ?? shown?.from_sn ?? 1) + by));
+  const onKey = (event: KeyboardEvent): void => {
+    const { key } = event;
+    if (key === "Home") setFrom(1);
+    else if (key === "End") setFrom(null);
+    else if (key === "PageUp") scroll(-columns);
+    else if (key === "PageDown") scroll(columns);
+    else if (key === "+" || key === "=") onWiden(1);
+    else if (key === "-") onWiden(-1);
+    else if (key === "Enter") open(pointed);
+    else if (key.startsWith("Arrow")) setHover(moved(shown, pointed, key));
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  const inView =
+    shown !== null && pointed !== null && pointed.sn >= shown.from_sn && pointed.sn <= shown.to_sn;
+  const told = inView ? describe(shown, pointed) : "";
+  return (
+    <section className="journals-block" aria-label={`Journals of ${group}`}>
+      <div className="journals-line">
+        {named && <h3>{group}</h3>}
+        <p className="quiet journals-told" aria-live="polite">
+          {failed || told || "Point at a column; a click opens its group."}
+        </p>
+        <span className="zoom">
+          {from !== null && (
+            <button type="button" className="plain" onClick={() => setFrom(null)}>
+              newest
+            </button>
+          )}
+          <button
+            type="button"
+            className="plain"
+            aria-label={`Older journal groups of ${group}`}
+            title="Older journal groups (Page up)"
+            onClick={() => scroll(-columns)}
+          >
+            ◂
+          </button>
+          <button
+            type="button"
+            className="plain"
+            aria-label={`Newer journal groups of ${group}`}
+            title="Newer journal groups (Page down)"
+            onClick={() => scroll(columns)}
+          >
+            ▸
+          </button>
+        </span>
+      </div>
+      <canvas
+        ref={canvas}
+        className="journals-canvas"
+        style={{ height: `${heightOf(shown?.data.servers.length ?? SERVERS_FIRST)}rem` }}
+        data-testid="journals"
+        data-group={group}
+        data-last-sn={shown?.data.last_sn}
+        data-commit-sn={shown?.data.commit_sn}
+        tabIndex={0}
+        role="img"
+        aria-label={summary(shown, group)}
+        onKeyDown={onKey}
+        onWheel={(event) => {
+          if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) scroll(Math.round(event.deltaX / 8));
+        }}
+        onPointerMove={(event) => setHover(at(event))}
+        onPointerLeave={() => setHover(null)}
+        onClick={(event) => open(at(event as unknown as PointerEvent<HTMLCanvasElement>))}
+      />
+      {selected !== null && <RecordPanel server={selected.server} sn={selected.sn} />}
+    </section>
+  );
+}
+
+/** The cell beside `cell` in the direction of an arrow key, within what is shown. */
+function moved(shown: Shown | null, cell: Cell | null, key: string): Cell | null {
+  const servers = shown?.data.servers.map(({ name }) => name) ?? [];
+  const first = servers[0];
+  if (shown === null || first === undefined) return null;
+  if (cell === null) return { server: first, sn: Math.min(shown.data.commit_sn || shown.to_sn, shown.to_sn) };
+  const row = servers.indexOf(cell.server) + (key === "ArrowDown" ? 1 : key === "ArrowUp" ? -1 : 0);
+  const sn = cell.sn + (key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0);
+  return { server: servers[row] ?? cell.server, sn: Math.max(shown.from_sn, Math.min(shown.to_sn, sn)) };
+}
+
+function describe(shown: Shown, { server, sn }: Cell): string {
+  const row = shown.data.servers.find(({ name }) => name === server);
+  const run = row?.cells.find(([first, last]) => first <= sn && sn <= last);
+  if (run === undefined) return `${server}, sn ${sn}: nothing`;
+  return `${server}, sn ${sn}${run[2] > 0 ? `, epoch ${run[2]}` : ""}: ${WORD[run[3]]}`;
+}
+
+function summary(shown: Shown | null, group: string): string {
+  if (shown === null) return `Journals of ${group}: nothing yet`;
+  const ends = shown.data.servers.map(({ name, cells }) => {
+    const last = cells.filter((run) => run[3] !== "x").at(-1);
+    return `${name} up to ${last?.[1] ?? 0}`;
+  });
+  return `Journals of ${group}, sn ${shown.from_sn} to ${shown.to_sn}; committed up to ${shown.data.commit_sn}; ${ends.join(", ")}`;
+}

@@ -1,0 +1,39 @@
+import type { MouseEvent } from "react";
+import { type PageName, useLab } from "../store/store";
+import { addressOf, goTo } from "../store/url";
+
+const PAGES: [PageName, string][] = [
+  ["cluster", "Cluster"],
+  ["namespace", "Namespace"],
+];
+
+/** The ways to the other pages; a click with a key held opens another tab as everywhere. */
+export function PageLinks() {
+  const page = useLab((state) => state.page);
+  return (
+    <nav className="page-links" aria-label="Pages">
+      {PAGES.map(([name, label]) => (
+        <PageLink key={name} name={name} label={label} current={name === page} />
+      ))}
+    </nav>
+  );
+}
+
+function PageLink({ name, label, current }: { name: PageName; label: string; current: boolean }) {
+  const address = useLab((state) => addressOf(name, state));
+  const follow = (event: MouseEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    goTo(name);
+  };
+  return (
+    <a
+      href={address}
+      aria-current={current ? "page" : undefined}
+      data-testid={`page-${name}`}
+      onClick={follow}
+    >
+      {label}
+    </a>
+  );
+}

@@ -1,0 +1,110 @@
+import { type FormEvent, useState } from "react";
+import { count } from "../../store/time";
+import { complain } from "../../store/toasts";
+import { Dialog } from "../../ui/Dialog";
+import { type Target, useAct } from "./acts";
+import { makeDirectory, remove, rename } from "./store";
+
+const TITLES: Record<Target["act"], string> = {
+  make: "New directory",
+  rename: "Rename or move",
+  delete: "Delete",
+};
+
+/** What has the focus when the dialog opens: the browser looks for the attribute, which React does not write. */
+function first(element: HTMLElement | null): void {
+  element?.setAttribute("autofocus", "");
+}
+
+function close(): void {
+  useAct.setState({ target: null });
+  requestAnimationFrame(() => document.querySelector<HTMLElement>("[role=treeitem][tabindex='0']")?.focus());
+}
+
+/** Asks for what an act needs, names what it will do, and says why it failed without closing. */
+export function ActDialog() {
+  const target = useAct((state) => state.target);
+  return (
+    <Dialog opened={target !== null} title={target === null ? "" : TITLES[target.act]} onClose={close}>
+      {target !== null && <ActForm key={`${target.act} ${target.path}`} target={target} />}
+    </Dialog>
+  );
+}
+
+/** What will happen, in one sentence. */
+export function consequence({ act, path, directory, entries, home }: Target): string {
+  if (act === "make") return `In ${path}, which is at home in ${home}. The placement decides its own home.`;
+  if (act === "rename")
+    return `${path} goes to another name, or to another directory; its home stays ${home}.`;
+  const of = home === "" ? "" : ` of ${home}`;
+  if (!directory) return `Deletes the file ${path}${of}. It cannot be undone.`;
+  if (entries === 0) return `Deletes the empty directory ${path}${of}. It cannot be undone.`;
+  const names = entries === 1 ? "1 name" : `${count(entries)} names`;
+  return `Deletes the directory ${path}${of} with the ${names} in it and everything below, in whatever group it is at home. It cannot be undone.`;
+}
+
+function ActForm({ target }: { target: Target }) {
+  const { act, path, directory } = target;
+  const [text, setText] = useState(act === "rename" ? path : "");
+  const [busy, setBusy] = useState(false);
+  const [failed, setFailed] = useState("");
+  const wrong =
+    act === "make" && (text === "" || text.includes("/"))
+      ? "A name without a slash"
+      : act === "rename" && (!text.startsWith("/") || text === path)
+        ? "Another path, from the root"
+        : "";
+  /** A person may have left the dialog while the groups were waited for. */
+  const isOpen = (): boolean => useAct.getState().target === target;
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    if (wrong !== "") return setFailed(wrong);
+    setBusy(true);
+    setFailed("");
+    try {
+      if (act === "make") await makeDirectory(path, text);
+      else if (act === "rename") await rename(path, text);
+      else await remove(path, directory);
+      if (isOpen()) close();
+    } catch (error) {
+      if (!isOpen()) return complain(error);
+      setFailed(error instanceof Error ? error.message : String(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <form className="act-form" onSubmit={(event) => void submit(event)} data-testid={`form-${act}`}>
+      <p>{consequence(target)}</p>
+      {act !== "delete" && (
+        <label>
+          {act === "make" ? "Name" : "New path"}
+          <input
+            ref={first}
+            value={text}
+            spellCheck={false}
+            autoComplete="off"
+            onChange={(event) => setText(event.currentTarget.value)}
+          />
+        </label>
+      )}
+      {failed !== "" && (
+        <p className="act-failed" role="alert" data-testid="act-failed">
+          {failed}
+        </p>
+      )}
+      <div className="act-buttons">
+        <button type="button" className="pill" ref={act === "delete" ? first : null} onClick={close}>
+          Leave it
+        </button>
+        <button
+          type="submit"
+          className={act === "delete" ? "primary danger" : "primary"}
+          disabled={busy}
+          data-testid={`do-${act}`}
+        >
+          {busy ? "Waiting for the groups…" : act === "delete" ? `Delete ${path}` : TITLES[act]}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,82 @@
+import { useShallow } from "zustand/react/shallow";
+import { isConnected, useLab } from "../../store/store";
+import { count } from "../../store/time";
+import { GroupBadge } from "../../ui/GroupBadge";
+import { KeyCap } from "../../ui/KeyCap";
+import { ACTS, type ActName } from "./acts";
+import { useTree } from "./store";
+import { nameOf, parentOf, ROOT } from "./tree";
+
+const NS_PER_MS = 1e6;
+
+/** "rwxr-xr-x" of the low nine bits. */
+export function modeWords(mode: number): string {
+  return [..."rwxrwxrwx"].map((letter, index) => ((mode >> (8 - index)) & 1 ? letter : "-")).join("");
+}
+
+/** What is pointed at, and what can be done to it. */
+export function Details({ onAct }: { onAct: (act: ActName) => void }) {
+  const path = useLab((state) => state.path);
+  const enabled = useLab(isConnected);
+  const groups = useLab(useShallow((state) => Object.keys(state.live.groups)));
+  const parent = useTree((state) => state.dirs[parentOf(path)]?.read);
+  const entry = path === ROOT ? undefined : parent?.entries.find(({ name }) => name === nameOf(path));
+  const home = path === ROOT ? (parent?.home ?? "") : (entry?.home ?? "");
+  return (
+    <section className="panel details" aria-label="What is pointed at" data-testid="details">
+      <h2 className="details-path">{path}</h2>
+      <dl>
+        {home !== "" && (
+          <div>
+            <dt>home</dt>
+            <dd>
+              <GroupBadge name={home} groups={groups} />
+            </dd>
+          </div>
+        )}
+        {entry !== undefined && (
+          <>
+            <Fact name="kind" value={entry.kind} />
+            {entry.kind === "directory" && <Fact name="names" value={count(entry.entries)} />}
+            <Fact name="owner" value={entry.owner} />
+            <Fact name="mode" value={modeWords(entry.mode)} />
+            <Fact name="changed" value={new Date(entry.mtime_ns / NS_PER_MS).toLocaleString()} />
+          </>
+        )}
+      </dl>
+      {entry?.branch_point && (
+        <p className="details-branch">
+          A branch point: the name lies in a directory of {parent?.home}, the object in {entry.home}. Making
+          and deleting it takes both groups.
+        </p>
+      )}
+      <div className="details-acts">
+        {ACTS.map(({ act, label, key }) => (
+          <button
+            key={act}
+            type="button"
+            className={act === "delete" ? "pill danger" : "pill"}
+            disabled={!enabled || (path === ROOT && act !== "make")}
+            data-testid={`act-${act}`}
+            onClick={() => onAct(act)}
+          >
+            {label} <KeyCap>{key}</KeyCap>
+          </button>
+        ))}
+      </div>
+      <p className="soft details-keys">
+        <KeyCap>↑</KeyCap> <KeyCap>↓</KeyCap> go through the names, <KeyCap>→</KeyCap> opens,{" "}
+        <KeyCap>←</KeyCap> closes or goes up, <KeyCap>U</KeyCap> reads again.
+      </p>
+    </section>
+  );
+}
+
+function Fact({ name, value }: { name: string; value: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}

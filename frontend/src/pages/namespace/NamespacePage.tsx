@@ -1,0 +1,90 @@
+import { useEffect } from "react";
+import { useShallow } from "zustand/react/shallow";
+import { isConnected, useLab } from "../../store/store";
+import { count } from "../../store/time";
+import { GroupBadge } from "../../ui/GroupBadge";
+import { Toasts } from "../../ui/Toasts";
+import { Banner } from "../Banner";
+import { Header } from "../Header";
+import { ActDialog } from "./ActDialog";
+import { beginAct } from "./acts";
+import { Details } from "./Details";
+import { againAll, show, useTree } from "./store";
+import { Tree } from "./Tree";
+import "./namespace.css";
+
+/** The tree of names as any client sees it, with the home of every object. */
+export function NamespacePage() {
+  const connected = useLab(isConnected);
+  useEffect(() => {
+    if (!connected) return;
+    againAll();
+    void show(useLab.getState().path, true);
+  }, [connected]);
+  useEffect(() => {
+    const onBack = (): void => void show(useLab.getState().path, true);
+    window.addEventListener("popstate", onBack);
+    return () => window.removeEventListener("popstate", onBack);
+  }, []);
+  return (
+    <div className="page">
+      <Header />
+      <Banner />
+      <main className="namespace">
+        <section className="panel" aria-label="Namespace">
+          <header className="instrument-head">
+            <h2>Namespace</h2>
+            <Groups />
+            <button
+              type="button"
+              className="plain"
+              disabled={!connected}
+              title="Read the open directories again (U)"
+              onClick={againAll}
+            >
+              Read again
+            </button>
+          </header>
+          <Missing />
+          <Tree />
+        </section>
+        <Details onAct={beginAct} />
+      </main>
+      <ActDialog />
+      <Toasts />
+    </div>
+  );
+}
+
+/** The groups with what their actives count: what the badges in the tree mean. */
+function Groups() {
+  const groups = useLab(useShallow((state) => Object.keys(state.live.groups)));
+  const counters = useLab((state) => state.counters);
+  const current = useLab(isConnected);
+  return (
+    <ul className="namespace-groups" aria-label="Groups">
+      {groups.map((name) => {
+        const counted = current ? counters[name] : undefined;
+        return (
+          <li key={name}>
+            <GroupBadge name={name} groups={groups} />
+            {counted !== undefined && (
+              <span className="figures">
+                {count(counted.objects)} objects, {count(counted.branch_points)} branch points
+              </span>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Missing() {
+  const missing = useTree((state) => state.missing);
+  return missing === "" ? null : (
+    <p className="namespace-missing" role="alert" data-testid="missing">
+      {missing}
+    </p>
+  );
+}

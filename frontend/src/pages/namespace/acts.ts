@@ -1,0 +1,52 @@
+/** What can be done to the name that is pointed at; the dialog asks for the rest. */
+
+import { create } from "zustand";
+import { isConnected, useLab } from "../../store/store";
+import { toast } from "../../store/toasts";
+import { useTree } from "./store";
+import { type Dirs, nameOf, parentOf, ROOT } from "./tree";
+
+export type ActName = "make" | "rename" | "delete";
+
+export interface Target {
+  act: ActName;
+  /** Of `make` the directory in which it is made, else what is changed. */
+  path: string;
+  directory: boolean;
+  /** Names in it; 0 for a file. */
+  entries: number;
+  home: string;
+}
+
+export const ACTS: { act: ActName; label: string; key: string }[] = [
+  { act: "make", label: "New directory", key: "N" },
+  { act: "rename", label: "Rename or move", key: "M" },
+  { act: "delete", label: "Delete", key: "D" },
+];
+
+const OTHER_KEYS: Record<string, ActName> = { F2: "rename", Delete: "delete" };
+
+export function actOfKey(key: string): ActName | null {
+  return OTHER_KEYS[key] ?? ACTS.find((each) => each.key === key.toUpperCase())?.act ?? null;
+}
+
+/** The act whose dialog is open. */
+export const useAct = create<{ target: Target | null }>()(() => ({ target: null }));
+
+/** What an act would be about, with `path` pointed at. */
+export function targetOf(act: ActName, path: string, dirs: Dirs): Target {
+  const parent = dirs[parentOf(path)]?.read;
+  const entry = parent?.entries.find(({ name }) => name === nameOf(path));
+  const [home, directory] = path === ROOT ? [parent?.home, true] : [entry?.home, entry?.kind === "directory"];
+  if (act === "make" && !directory)
+    return { act, path: parentOf(path), directory: true, entries: 0, home: parent?.home ?? "" };
+  return { act, path, directory, entries: entry?.entries ?? 0, home: home ?? "" };
+}
+
+/** Opens the dialog of an act, or says why it is impossible. */
+export function beginAct(act: ActName): void {
+  const state = useLab.getState();
+  if (!isConnected(state)) toast("The control plane does not answer now", null, "error");
+  else if (state.path === ROOT && act !== "make") toast("The root stays what it is", null, "error");
+  else useAct.setState({ target: targetOf(act, state.path, useTree.getState().dirs) });
+}

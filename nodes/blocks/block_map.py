@@ -1,0 +1,221 @@
+"""Which data nodes have which replicas, from their reports: soft state of every metadata server, never stored, the same on active and standbys.
+
+Pure: it is told what arrived and when, and says what it makes of it. Nanoseconds of the server's monotonic clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from nodes.wire.data_messages import DAMAGED, FINAL, Changes, FullReport, NodeBeat, Row
+
+PARTS_MAX = 1 << 16
+LATER_MAX = 1_000
+"""Incremental reports kept while a full one is coming in; with more it is asked for anew."""
+
+
+class Incoming(msgspec.Struct):
+    """A full report of which parts are still to come."""
+
+    version: int
+    parts: dict[int, list[int]]
+    """The blocks in each part that came."""
+    later: list[Changes]
+
+
+class Node(msgspec.Struct):
+    """A data node as it is known here."""
+
+    name: str
+    boot: int = 0
+    version: int = -1
+    """Of its replicas as they are known here; -1 before the first full report."""
+    heard_ns: int = 0
+    alive: bool = True
+    capacity: int = 0
+    used: int = 0
+    epoch: int = 0
+    """It obeys no command of an earlier one."""
+    address: str = ""
+    replicas: dict[int, Row] = {}
+    incoming: Incoming | None = None
+
+
+class BlockMap:
+    """Replicas by node and by block; those of dead nodes do not count."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, Node] = {}
+        self._holders: dict[int, dict[str, Row]] = {}
+        self.suspects: dict[int, None] = {}
+        """Blocks whose replicas have changed since somebody looked, oldest first."""
+
+    def holders(self, block: int) -> dict[str, Row]:
+        """The replicas of a block by node; not to be changed."""
+        return self._holders.get(block, {})
+
+    def blocks(self) -> list[int]:
+        """The numbers of all blocks that a living node has."""
+        return list(self._holders)
+
+    def alive(self) -> list[Node]:
+        """Those that live and have reported all they have."""
+        return [node for node in self.nodes.values() if node.alive and node.version >= 0]
+
+    # --- reports ---------------------------------------------------------------------------------------------------
+
+    def on_beat(self, name: str, beat: NodeBeat, now_ns: int) -> bool:
+        """Whether its full report is wanted: one that has just started sends it unasked."""
+        node = self.nodes.get(name)
+        if node is None:
+            node = self.nodes[name] = Node(name, replicas={})
+        started = node.boot != beat.boot
+        if started:
+            self._forget(node)
+            node.boot = beat.boot
+        node.heard_ns, node.address = now_ns, beat.address
+        node.capacity, node.used, node.epoch = beat.capacity, beat.used, max(node.epoch, beat.epoch)
+        if not node.alive:
+            node.alive = True
+            for row in node.replicas.values():
+                self._hold(node, row)
+        return node.version != beat.version and not started
+
+    def on_part(self, name: str, part: FullReport) -> bool:
+        """Takes a part of a full report; with the last one that lacked, what is in none is gone. False when it is no use."""
+        node = self.nodes.get(name)
+        if node is None or node.boot != part.boot or not 0 <= part.part < part.parts <= PARTS_MAX:
+            return False
+        if part.version < node.version:
+            return False
+        incoming = node.incoming
+        if incoming is None or incoming.version != part.version:
+            incoming = node.incoming = Incoming(part.version, {}, [])
+        incoming.parts[part.part] = [row.block for row in part.rows]
+        for row in part.rows:
+            self._take(node, row)
+        if len(incoming.parts) == part.parts:
+            self._complete(node, incoming)
+        return True
+
+    def _complete(self, node: Node, incoming: Incoming) -> None:
+        node.incoming = None
+        told = {block for blocks in incoming.parts.values() for block in blocks}
+        for block in [block for block in node.replicas if block not in told]:
+            self._lose(node, block)
+        node.version = incoming.version
+        for changes in incoming.later:
+            self.on_changes(node.name, changes)
+
+    def on_changes(self, name: str, changes: Changes) -> bool:
+        """Takes an incremental report; False when something before it is missing, and the full one is wanted."""
+        node = self.nodes.get(name)
+        if node is None or node.boot != changes.boot:
+            return False
+        if node.incoming is not None and len(node.incoming.later) < LATER_MAX:
+            node.incoming.later.append(changes)
+        if changes.version <= node.version:
+            return True
+        if node.version != changes.before:
+            return node.incoming is not None
+        for block in changes.removed:
+            self._lose(node, block)
+        for row in changes.rows:
+            self._take(node, row)
+        node.version = changes.version
+        return True
+
+    def expire(self, now_ns: int, silence_ns: int) -> list[str]:
+        """The nodes that died just now: nothing was heard of them for so long."""
+        died = [n for n in self.nodes.values() if n.alive and now_ns - n.heard_ns > silence_ns]
+        for node in died:
+            node.alive = False
+            for block in node.replicas:
+                self._unhold(node, block)
+        return [node.name for node in died]
+
+    # --- tables ----------------------------------------------------------------------------------------------------
+
+    def _forget(self, node: Node) -> None:
+        for block in list(node.replicas):
+            self._lose(node, block)
+        node.version, node.incoming, node.epoch = -1, None, 0
+
+    def _take(self, node: Node, row: Row) -> None:
+        if node.replicas.get(row.block) != row:
+            node.replicas[row.block] = row
+            if node.alive:
+                self._hold(node, row)
+
+    def _lose(self, node: Node, block: int) -> None:
+        if node.replicas.pop(block, None) is not None and node.alive:
+            self._unhold(node, block)
+
+    def _hold(self, node: Node, row: Row) -> None:
+        self._holders.setdefault(row.block, {})[node.name] = row
+        self.suspects[row.block] = None
+
+    def _unhold(self, node: Node, block: int) -> None:
+        holders = self._holders[block]
+        del holders[node.name]
+        if not holders:
+            del self._holders[block]
+        self.suspects[block] = None
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """A finished block as the namespace has it."""
+
+    stamp: int
+    length: int
+    replication: int
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What the replicas of a finished block are worth. Names in the order of the alphabet."""
+
+    good: list[str]
+    stale: list[str]
+    """Of another stamp or length, or never finished."""
+    damaged: list[str]
+
+    def health(self, wanted: Wanted) -> str:
+        """whole, under, over or missing."""
+        if not self.good:
+            return "missing"
+        many = len(self.good) - wanted.replication
+        return "whole" if not many else "over" if many > 0 else "under"
+
+
+def judge(wanted: Wanted, holders: dict[str, Row]) -> Verdict:
+    """Only a whole replica of the very stamp and length counts."""
+    verdict = Verdict([], [], [])
+    for name in sorted(holders):
+        row = holders[name]
+        if row.state == DAMAGED:
+            verdict.damaged.append(name)
+        elif row.state == FINAL and (row.stamp, row.length) == (wanted.stamp, wanted.length):
+            verdict.good.append(name)
+        else:
+            verdict.stale.append(name)
+    return verdict
+
+
+def excess(verdict: Verdict, wanted: Wanted, nodes: dict[str, Node], epoch: int) -> list[str]:
+    """Whose good replicas are too many, on the fullest nodes first; none before every holder obeys this epoch alone,
+    for an earlier active may have had some of them removed already."""
+    many = len(verdict.good) - wanted.replication
+    if many <= 0 or any(nodes[name].epoch != epoch for name in verdict.good):
+        return []
+    return sorted(verdict.good, key=lambda name: (-nodes[name].used, name))[:many]
+
+
+def targets(
+    nodes: Iterable[Node], count: int, exclude: Iterable[str], octets: int, rank: dict[str, float]
+) -> list[str]:
+    """At most so many nodes that have room for a block; `rank` draws among them."""
+    barred = set(exclude)
+    fit = [n for n in nodes if n.name not in barred and n.capacity - n.used >= octets]
+    return [node.name for node in sorted(fit, key=lambda node: (rank[node.name], node.name))[:count]]

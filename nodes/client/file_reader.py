@@ -1,0 +1,83 @@
+"""Reading a file: each part from any data node that has it, checked, and from another one when it is silent or wrong."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from nodes.client.placing import PAUSE_NS, Placing, Questions
+from nodes.client.smart_client import SmartClient
+from nodes.errors import FsError
+from nodes.metadata.operations import Block, Contents, Open
+from nodes.metadata.paths import shown
+from nodes.storage.chunks import first_bad
+from nodes.wire.data_messages import FINAL, LOCATED_MAX, PACKET_OCTETS, BlockRead, Location, ReadBlock
+from nodes.world import World
+
+
+class FileReader:
+    """Gives a file's finished blocks in order."""
+
+    def __init__(
+        self, world: World, smart: SmartClient, questions: Questions, placing: Placing, patience_ns: int
+    ):
+        self._world = world
+        self._smart = smart
+        self._questions = questions
+        self._placing = placing
+        self._patience_ns = patience_ns
+
+    async def read(self, path: str) -> AsyncIterator[bytes]:
+        """Parts of at most 64 KiB. Raises FsError; EIO when no data node gives what the file should have."""
+        first, more, inode = 0, True, 0
+        while more:
+            answer = await self._smart.call(Open(path, first, LOCATED_MAX))
+            contents = answer.result
+            assert isinstance(contents, Contents)
+            if inode not in (0, contents.inode):
+                raise FsError("ESTALE", f"{shown(path)} is another file now")
+            inode = contents.inode
+            places = await self._placing.locate([block.number for block in contents.blocks])
+            for block, locations in zip(contents.blocks, places, strict=True):
+                async for octets in self._block(block, locations):
+                    yield octets
+            first, more = first + len(contents.blocks), contents.more
+
+    async def _block(self, block: Block, locations: list[Location]) -> AsyncIterator[bytes]:
+        offset = 0
+        deadline = self._world.clock.monotonic_ns() + self._patience_ns
+        nodes = self._fit(block, locations)
+        while offset < block.length:
+            octets = await self._part(block, offset, nodes)
+            if octets:
+                yield octets
+                offset += len(octets)
+                continue
+            if self._world.clock.monotonic_ns() >= deadline:
+                raise FsError("EIO", f"no data node gives block {block.number:016x}")
+            await self._world.clock.sleep(PAUSE_NS)
+            (locations,) = await self._placing.locate([block.number])
+            nodes = self._fit(block, locations)
+
+    def _fit(self, block: Block, locations: list[Location]) -> list[str]:
+        """Those who have the very block, in a drawn order, the silent ones last."""
+        right = (block.stamp, block.length, FINAL)
+        nodes = [each.node for each in locations if (each.stamp, each.length, each.state) == right]
+        self._world.rng.shuffle(nodes)
+        return sorted(nodes, key=self._questions.silent)
+
+    async def _part(self, block: Block, offset: int, nodes: list[str]) -> bytes:
+        """The next octets from the first node that has them right; the others before it are taken off the list."""
+        length = min(PACKET_OCTETS, block.length - offset)
+        while nodes:
+            told = await self._questions.ask(
+                nodes[0], ReadBlock(0, block.number, block.stamp, offset, length)
+            )
+            if (
+                isinstance(told, BlockRead)
+                and not told.refused
+                and (told.offset, len(told.octets)) == (offset, length)
+                and first_bad(told.octets, told.sums) < 0
+            ):
+                return told.octets
+            del nodes[0]
+        return b""

@@ -1,0 +1,211 @@
+"""Writing a file: one block after the other through a pipeline, which is built anew when a node of it falls silent.
+
+At most a window of packets is in memory. A block none of which has been acknowledged is given up for another one on other nodes.
+"""
+
+from __future__ import annotations
+
+from nodes.blocks.pipeline import Pipeline, PipelineBroken
+from nodes.client.placing import PAUSE_NS, Placing, Questions
+from nodes.client.smart_client import SmartClient
+from nodes.errors import FsError
+from nodes.metadata.operations import AddBlock, Block, Complete, Granted, Opened, Restamp
+from nodes.units import home_group
+from nodes.wire.data_messages import DAMAGED, PACKET_OCTETS, AskReplica, ReplicaIs
+from nodes.world import World
+
+
+class FileWriter:
+    """Holds a file by its `Append` until `close`. One task uses it at a time."""
+
+    def __init__(
+        self,
+        world: World,
+        smart: SmartClient,
+        questions: Questions,
+        placing: Placing,
+        opened: Opened,
+        append: int,
+        patience_ns: int,
+    ):
+        self._world = world
+        self._smart = smart
+        self._questions = questions
+        self._placing = placing
+        self._opened = opened
+        self._append = append
+        self._patience_ns = patience_ns
+        self._buffer = bytearray()
+        self._pipeline: Pipeline | None = None
+        self._room = 0
+        """Octets that the present block still takes."""
+        self._finished = Block(0, 0, 0)
+        """The block that the next call to the namespace finishes."""
+        self._shunned: dict[str, None] = {}
+        """Data nodes that failed while this file was written."""
+        self._addresses: dict[str, str] = {}
+        self.written = 0
+
+    @property
+    def pipeline(self) -> Pipeline | None:
+        """Of the block that is being written."""
+        return self._pipeline
+
+    async def write(self, octets: bytes) -> None:
+        """Raises FsError; the file can then be written no more."""
+        view = memoryview(octets)
+        while view:
+            take = min(len(view), PACKET_OCTETS - len(self._buffer))
+            self._buffer += view[:take]
+            view = view[take:]
+            if len(self._buffer) == PACKET_OCTETS:
+                await self._send_buffer()
+
+    async def close(self) -> None:
+        """Everything written is durable and the file complete when this returns. Raises FsError."""
+        await self._send_buffer()
+        if self._pipeline is not None:
+            await self._finish_block()
+        last = self._finished
+        await self._smart.call(Complete(self._opened.inode, self._append, last.length, last.stamp))
+
+    async def _send_buffer(self) -> None:
+        octets = bytes(self._buffer)
+        self._buffer.clear()
+        while octets:
+            if self._pipeline is None:
+                await self._begin_block()
+            packet, octets = octets[: self._room], octets[self._room :]
+            self._room -= len(packet)
+            self.written += len(packet)
+            await self._push(packet)
+            if not self._room:
+                await self._finish_block()
+
+    # --- blocks ----------------------------------------------------------------------------------------------------
+
+    async def _begin_block(self) -> None:
+        self._room = self._opened.block_size
+        await self._anew([])
+
+    async def _finish_block(self) -> None:
+        while True:
+            assert self._pipeline is not None
+            try:
+                await self._pipeline.finish()
+                break
+            except PipelineBroken:
+                await self._rebuild(self._pipeline)
+        done = self._pipeline
+        self._finished = Block(done.block.number, done.block.stamp, done.acked)
+        self._pipeline = None
+
+    async def _push(self, packet: bytes) -> None:
+        assert self._pipeline is not None
+        try:
+            await self._pipeline.push(packet)
+        except PipelineBroken:
+            await self._rebuild(self._pipeline)
+
+    async def _anew(self, packets: list[bytes]) -> None:
+        """Begins a block on nodes of the metadata servers' choice, and sends what is at hand."""
+        deadline = self._deadline()
+        finished, self._finished = self._finished, Block(0, 0, 0)
+        while True:
+            call = AddBlock(self._opened.inode, self._append, finished.length, finished.stamp)
+            answer = await self._smart.call(call)
+            assert isinstance(answer.result, Granted)
+            finished = Block(0, 0, 0)
+            nodes = await self._choose(deadline)
+            if await self._open(answer.result.block, 0, nodes, answer.epoch, packets):
+                return
+            await self._find_silent(nodes, answer.result.block.number)
+            self._check_time(deadline)
+
+    async def _choose(self, deadline: int) -> list[str]:
+        """As many as the file is to have replicas; fewer when there are no more. Raises FsError EIO."""
+        while True:
+            group = home_group(self._opened.inode)
+            nodes, addresses = await self._placing.choose(
+                group, self._opened.replication, list(self._shunned), self._opened.block_size
+            )
+            self._addresses |= addresses
+            if nodes:
+                return nodes
+            self._shunned.clear()
+            self._check_time(deadline)
+            await self._world.clock.sleep(PAUSE_NS)
+
+    async def _open(self, block: Block, at: int, nodes: list[str], epoch: int, packets: list[bytes]) -> bool:
+        """Whether the chain has opened; what it was given counts as its own from then on."""
+        addresses = {name: self._addresses[name] for name in nodes if name in self._addresses}
+        pipeline = Pipeline(self._world, block, at, nodes, addresses, epoch, packets)
+        self._pipeline = pipeline
+        try:
+            await pipeline.open()
+        except PipelineBroken:
+            return False
+        return True
+
+    # --- failures --------------------------------------------------------------------------------------------------
+
+    async def _rebuild(self, broken: Pipeline) -> None:
+        """Goes on behind what is acknowledged, with those of the chain that have it, under a new stamp."""
+        deadline = self._deadline()
+        acked, packets = broken.acked, list(broken.unacked)
+        while True:
+            usable = await self._find_silent(broken.chain, broken.block.number, acked)
+            if not acked:
+                await self._anew(packets)
+                return
+            if usable and await self._reopen(acked, usable, packets):
+                return
+            self._check_time(deadline)
+            await self._world.clock.sleep(PAUSE_NS)
+
+    async def _reopen(self, acked: int, nodes: list[str], packets: list[bytes]) -> bool:
+        answer = await self._smart.call(Restamp(self._opened.inode, self._append))
+        assert isinstance(answer.result, Granted)
+        return await self._open(answer.result.block, acked, nodes, answer.epoch, packets)
+
+    async def _find_silent(self, nodes: list[str], block: int, acked: int = 0) -> list[str]:
+        """Those that answer and have so many octets of the block; the silent ones are shunned from now on."""
+        usable: list[str] = []
+        for name in nodes:
+            told = await self._questions.ask(name, AskReplica(0, block))
+            if not isinstance(told, ReplicaIs):
+                self._shunned[name] = None
+            elif told.stamp and told.length >= acked and told.state != DAMAGED:
+                usable.append(name)
+        return usable
+
+    async def take_over(self, block: Block, force: bool) -> None:
+        """Finishes what the writer before left unfinished: as many octets as all who have its last stamp have.
+
+        Raises FsError EIO when no data node has any of it, unless `force` gives it up.
+        """
+        (places,) = await self._placing.locate([block.number])
+        newest = max((place.stamp for place in places), default=0)
+        lengths: dict[str, int] = {}
+        for place in places:
+            told = await self._questions.ask(place.node, AskReplica(0, block.number))
+            if isinstance(told, ReplicaIs) and told.stamp == newest and told.state != DAMAGED:
+                lengths[place.node] = told.length
+        length = min(lengths.values(), default=0)
+        if not lengths and not force:
+            raise FsError("EIO", f"no data node answers that has the unfinished block {block.number:016x}")
+        if length:
+            await self._finish_left(block, length, list(lengths))
+
+    async def _finish_left(self, block: Block, length: int, nodes: list[str]) -> None:
+        if not await self._open(block, length, nodes, 0, []) and not await self._reopen(length, nodes, []):
+            raise FsError("EIO", f"the data nodes do not take the unfinished block {block.number:016x}")
+        await self._finish_block()
+
+    def _deadline(self) -> int:
+        return self._world.clock.monotonic_ns() + self._patience_ns
+
+    def _check_time(self, deadline: int) -> None:
+        """Raises FsError EIO."""
+        if self._world.clock.monotonic_ns() >= deadline:
+            raise FsError("EIO", "no data node takes the file's blocks")

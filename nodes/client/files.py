@@ -1,0 +1,94 @@
+"""The content of files over the smart client: put, append, get. Whoever is active, and whichever data nodes fail meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from nodes.blocks.pipeline import Pipeline
+from nodes.client.file_reader import FileReader
+from nodes.client.file_writer import FileWriter
+from nodes.client.placing import Placing, Questions
+from nodes.client.smart_client import SmartClient
+from nodes.config import MILLISECOND, ClusterConfig
+from nodes.errors import FsError
+from nodes.metadata.files import check_block_size
+from nodes.metadata.operations import BLOCK_SIZE, Append, Create, Opened
+from nodes.wire.data_messages import BlockRead, Chosen, Located, PacketAcked, ReplicaIs, WriteOpened
+from nodes.wire.messages import Message
+from nodes.world import World
+
+
+class FileClient:
+    """Shares the world of one smart client. Many files may be read and written at once."""
+
+    def __init__(self, world: World, cluster: ClusterConfig, smart: SmartClient):
+        self._world = world
+        self._smart = smart
+        self._questions = Questions(world)
+        self._placing = Placing(world, self._questions, cluster.groups)
+        self._patience_ns = cluster.timing.call_deadline_ms * MILLISECOND
+        self._writers: dict[int, FileWriter] = {}
+        """By the number of the `Append` that holds the file."""
+        self._reader = FileReader(world, smart, self._questions, self._placing, self._patience_ns)
+        world.network.receive(self.on_message)
+
+    def on_message(self, peer: str, message: Message) -> None:
+        if isinstance(message, Located | Chosen | ReplicaIs | BlockRead):
+            self._questions.on_reply(peer, message)
+        elif isinstance(message, WriteOpened | PacketAcked):
+            for pipeline in self._pipelines():
+                pipeline.on_message(peer, message)
+        else:
+            self._smart.on_message(peer, message)
+
+    def _pipelines(self) -> list[Pipeline]:
+        return [writer.pipeline for writer in self._writers.values() if writer.pipeline is not None]
+
+    async def put(self, path: str, source: AsyncIterator[bytes], block_size: int = BLOCK_SIZE) -> int:
+        """Makes a file of what the source gives; returns its length. Raises FsError; EEXIST when the name is taken."""
+        check_block_size(block_size)
+        await self._smart.call(Create(path))
+        return await self.append(path, source, block_size=block_size)
+
+    async def append(
+        self,
+        path: str,
+        source: AsyncIterator[bytes],
+        force: bool = False,
+        block_size: int = BLOCK_SIZE,
+    ) -> int:
+        """Writes what the source gives behind a file's end, in blocks of its own; returns how much that was.
+
+        What was written before the source or the cluster failed stays in the file. Raises FsError; EBUSY while another one writes it, unless
+        `force` takes it away from them.
+        """
+        answer = await self._smart.call(Append(path, block_size, force))
+        opened = answer.result
+        assert isinstance(opened, Opened)
+        writer = FileWriter(
+            self._world, self._smart, self._questions, self._placing, opened, answer.number, self._patience_ns
+        )
+        self._writers[answer.number] = writer
+        try:
+            if opened.unfinished is not None:
+                await writer.take_over(opened.unfinished, force)
+            await self._pour(source, writer)
+        finally:
+            del self._writers[answer.number]
+        return writer.written
+
+    async def _pour(self, source: AsyncIterator[bytes], writer: FileWriter) -> None:
+        """A source that fails ends the file; a cluster that does leaves it open, to be taken over by `force`."""
+        try:
+            async for octets in source:
+                await writer.write(octets)
+        except FsError:
+            raise
+        except Exception:
+            await writer.close()
+            raise
+        await writer.close()
+
+    def get(self, path: str) -> AsyncIterator[bytes]:
+        """A file's octets in order, a part at a time. Raises FsError."""
+        return self._reader.read(path)

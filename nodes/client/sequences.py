@@ -1,0 +1,54 @@
+"""Calls that are a sequence of others where a path may lead through several groups (safety rule 12): not atomic."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from nodes.errors import FsError
+from nodes.metadata.operations import Attributes, List, Listing, Made, Mkdir, Operation, Stat, Summary
+from nodes.wire.messages import Answer
+
+Run = Callable[[Operation], Awaitable[Answer]]
+
+
+async def make_way(run: Run, operation: Mkdir) -> Answer:
+    """mkdir with parents is a sequence of mkdirs (safety rule 12)."""
+    names = operation.path.split("/")
+    for depth in range(2, len(names)):
+        try:
+            await run(Mkdir("/".join(names[:depth]), False, operation.mode))
+        except FsError as error:
+            if error.name != "EEXIST":
+                raise
+    try:
+        return await run(Mkdir(operation.path, False, operation.mode))
+    except FsError as error:
+        answer = await run(Stat(operation.path)) if error.name == "EEXIST" else None
+        if answer is None or answer.result.kind != "directory":  # type: ignore[union-attr]
+            raise
+        answer.result = Made(answer.result.inode)  # type: ignore[union-attr]
+        return answer
+
+
+async def summary(run: Run, path: str) -> Answer:
+    """Counted object by object: what is below may be at home anywhere, and may change meanwhile."""
+    answer = await run(Stat(path))
+    told = answer.result
+    assert isinstance(told, Attributes)
+    if told.kind == "file":
+        answer.result = Summary(0, 1, told.length)
+        return answer
+    directories, files, octets, after, more = 1, 0, 0, "", True
+    while more:
+        listed = (await run(List(path, after))).result
+        assert isinstance(listed, Listing)
+        for name in listed.names:
+            below = (await summary(run, f"{path.rstrip('/')}/{name}")).result
+            assert isinstance(below, Summary)
+            directories += below.directories
+            files += below.files
+            octets += below.octets
+        more = listed.more
+        after = listed.names[-1] if listed.names else ""
+    answer.result = Summary(directories, files, octets)
+    return answer

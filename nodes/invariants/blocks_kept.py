@@ -1,0 +1,157 @@
+"""blocks kept: no command takes the last good replica of a block, and the block map names no replica that is not there (protocols.md §9)."""
+
+from __future__ import annotations
+
+from nodes.invariants.checker import PATIENCE_NS, Check, place_in_trace
+from nodes.trace.block_events import BlockHealth, ReplicaDamaged, ReplicaRemoved, ReplicasFound, ReplicaStored
+from nodes.trace.events import Stamped
+
+NEEDS_ANOTHER = ("excess", "stale", "damaged")
+"""Reasons for which a replica may be removed only while another node has the block whole."""
+GONE_KEPT = 100_000
+
+
+class Held:
+    """A whole replica as its data node told of it."""
+
+    __slots__ = ("at_ns", "evidence", "stamp")
+
+    def __init__(self, stamp: int, stamped: Stamped):
+        self.stamp = stamp
+        self.at_ns = stamped.at_ns
+        self.evidence = place_in_trace(stamped)
+
+
+class BlocksKept(Check):
+    """Data nodes tell what they store and remove, the actives what they make of it; their traces come in any order."""
+
+    name = "blocks kept"
+    meaning = "no command takes a block's last good replica, and the block map names none that is not there"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps = {
+            ReplicaStored: self._on_stored,
+            ReplicasFound: self._on_found,
+            ReplicaRemoved: self._on_removed,
+            ReplicaDamaged: self._on_damaged,
+            BlockHealth: self._on_health,
+        }
+        self._held: dict[int, dict[str, Held]] = {}
+        """Block to its whole replicas by data node."""
+        self._gone: dict[tuple[int, str], Held] = {}
+        """The last replica of a block that a node had, and when it had it no more."""
+        self._finding: dict[str, None] = {}
+        """Data nodes that have told a part of what they found at their start."""
+        self._removals: list[tuple[Stamped, ReplicaRemoved]] = []
+        """Nobody is known yet who had the block at that time."""
+        self._named: list[tuple[Stamped, BlockHealth, str]] = []
+        """Holders that an active named and that have not told yet that they are."""
+
+    # --- what data nodes tell --------------------------------------------------------------------------------------
+
+    def _on_stored(self, stamped: Stamped, event: ReplicaStored) -> None:
+        self._hold(event.block, event.stamp, stamped)
+        self.checked += 1
+
+    def _on_found(self, stamped: Stamped, event: ReplicasFound) -> None:
+        """What it does not find it does not have any more."""
+        if stamped.server not in self._finding:
+            self._finding[stamped.server] = None
+            for block in [block for block, held in self._held.items() if stamped.server in held]:
+                self._lose(block, stamped)
+        for block, stamp in event.blocks:
+            self._hold(block, stamp, stamped)
+        if not event.more:
+            del self._finding[stamped.server]
+        self.checked += 1
+
+    def _hold(self, block: int, stamp: int, stamped: Stamped) -> None:
+        self._gone.pop((block, stamped.server), None)
+        self._held.setdefault(block, {})[stamped.server] = Held(stamp, stamped)
+
+    def _on_damaged(self, stamped: Stamped, event: ReplicaDamaged) -> None:
+        self._lose(event.block, stamped)
+
+    def _on_removed(self, stamped: Stamped, event: ReplicaRemoved) -> None:
+        self._lose(event.block, stamped)
+        if event.reason not in NEEDS_ANOTHER:
+            return
+        if self._has_another(event):
+            self.checked += 1
+        else:
+            self._removals.append((stamped, event))
+
+    def _lose(self, block: int, stamped: Stamped) -> None:
+        held = self._held.get(block, {}).pop(stamped.server, None)
+        if held is None:
+            return
+        if not self._held[block]:
+            del self._held[block]
+        self._gone[block, stamped.server] = Held(held.stamp, stamped)
+        if len(self._gone) > GONE_KEPT:
+            del self._gone[next(iter(self._gone))]
+
+    def _has_another(self, event: ReplicaRemoved) -> bool:
+        """One that is as new as what was removed."""
+        return any(held.stamp >= event.stamp for held in self._held.get(event.block, {}).values())
+
+    # --- what the actives tell -------------------------------------------------------------------------------------
+
+    def _on_health(self, stamped: Stamped, event: BlockHealth) -> None:
+        if (event.health == "missing") != (not event.holders):
+            self.fail(
+                f"{stamped.server} says that block {event.block:016x} is {event.health} and names "
+                f"{len(event.holders)} holders",
+                place_in_trace(stamped),
+            )
+        for name in event.holders:
+            if self._had(stamped, event, name):
+                self.checked += 1
+            else:
+                self._named.append((stamped, event, name))
+
+    def _had(self, stamped: Stamped, event: BlockHealth, name: str) -> bool:
+        """Whether the node has the replica, or had it until so recently that the report of it may be under way."""
+        held = self._held.get(event.block, {}).get(name)
+        if held is not None and held.stamp == event.stamp:
+            return True
+        gone = self._gone.get((event.block, name))
+        return gone is not None and gone.stamp == event.stamp and stamped.at_ns - gone.at_ns <= PATIENCE_NS
+
+    # --- verdicts --------------------------------------------------------------------------------------------------
+
+    def on_time(self, now_ns: int) -> None:
+        """What was waited for may have been told meanwhile; what is too old to come is wrong."""
+        self._judge(now_ns - PATIENCE_NS)
+
+    def finish(self) -> None:
+        self._judge(1 << 63)
+
+    def _judge(self, oldest_ns: int) -> None:
+        removals, self._removals = self._removals, []
+        for stamped, removed in removals:
+            if self._has_another(removed):
+                self.checked += 1
+            elif stamped.at_ns > oldest_ns:
+                self._removals.append((stamped, removed))
+            else:
+                self.fail(
+                    f"{stamped.server} removed its replica of block {removed.block:016x} as {removed.reason}, "
+                    "and no other data node has the block whole",
+                    place_in_trace(stamped),
+                )
+        named, self._named = self._named, []
+        for stamped, health, name in named:
+            if self._had(stamped, health, name):
+                self.checked += 1
+            elif stamped.at_ns > oldest_ns:
+                self._named.append((stamped, health, name))
+            else:
+                gone = self._gone.get((health.block, name))
+                self.fail(
+                    f"{stamped.server} names {name} as a holder of block {health.block:016x} with stamp "
+                    f"{health.stamp}, which it has not",
+                    *([gone.evidence] if gone is not None else []),
+                    place_in_trace(stamped),
+                )

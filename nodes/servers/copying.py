@@ -1,0 +1,87 @@
+"""A data node copies a replica to another by command of the active, through a pipeline of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nodes.blocks.pipeline import Pipeline, PipelineBroken
+from nodes.metadata.operations import Block
+from nodes.storage.block_file import BlockDamaged
+from nodes.storage.block_store import READ_OCTETS, BlockRefused, BlockStore
+from nodes.trace.events import Warned
+from nodes.wire.data_messages import PacketAcked, Replicate, WriteOpened
+from nodes.world import World
+
+COPYING_MAX = 8
+"""Copies that one data node sends at once."""
+WAITING_MAX = 256
+"""Copies that wait for their turn; what is more the active commands again."""
+
+
+class Copying:
+    """The copies under way from here, by block."""
+
+    def __init__(self, world: World, store: BlockStore):
+        self._world = world
+        self._store = store
+        self._pipelines: dict[int, Pipeline] = {}
+        self._waiting: dict[int, Replicate] = {}
+        """By block."""
+
+    def take(self, command: Replicate) -> None:
+        """Copies a replica when its turn comes."""
+        if len(self._waiting) < WAITING_MAX:
+            self._waiting[command.block] = command
+        self._next()
+
+    def _next(self) -> None:
+        for block, command in list(self._waiting.items()):
+            if len(self._pipelines) >= COPYING_MAX:
+                return
+            if block not in self._pipelines:
+                del self._waiting[block]
+                self._begin(command)
+
+    def _begin(self, command: Replicate) -> None:
+        """Copies a whole replica of this very stamp, or does nothing."""
+        replica = self._store.replicas.get(command.block)
+        if replica is None or not replica.final or replica.damaged or replica.stamp != command.stamp:
+            return
+        pipeline = self._pipelines[command.block] = Pipeline(
+            self._world,
+            Block(command.block, replica.stamp, replica.length),
+            0,
+            [command.target],
+            {command.target: command.address},
+            command.epoch,
+            [],
+        )
+        self._world.scope.spawn(self._copy(pipeline), "copy")
+
+    def on_answer(self, peer: str, message: WriteOpened | PacketAcked) -> None:
+        pipeline = self._pipelines.get(message.block)
+        if pipeline is not None:
+            pipeline.on_message(peer, message)
+
+    async def _copy(self, pipeline: Pipeline) -> None:
+        try:
+            await pipeline.open()
+            for octets in self._octets(pipeline.block):
+                await pipeline.push(octets)
+            await pipeline.finish()
+        except (PipelineBroken, BlockRefused, BlockDamaged, OSError) as error:
+            self._world.trace.emit(
+                Warned(f"block {pipeline.block.number:016x} is not copied to {pipeline.chain[0]}: {error}")
+            )
+        finally:
+            del self._pipelines[pipeline.block.number]
+            if self._world.scope.open:
+                self._next()
+
+    def _octets(self, block: Block) -> Iterator[bytes]:
+        """Raises BlockRefused, BlockDamaged, OSError."""
+        offset = 0
+        while offset < block.length:
+            octets, _ = self._store.read(block.number, offset, READ_OCTETS)
+            yield octets
+            offset += len(octets)

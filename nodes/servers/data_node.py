@@ -1,0 +1,250 @@
+"""A data node: keeps replicas of blocks, gives them out, reports them to the metadata servers and obeys the active (CFS §3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nodes.config import MILLISECOND, SECOND, DataNodeConfig
+from nodes.servers.copying import Copying
+from nodes.servers.reporting import Reporter
+from nodes.servers.stages import Stages
+from nodes.storage.block_file import BlockDamaged
+from nodes.storage.block_store import READ_OCTETS, BlockRefused, BlockStore
+from nodes.trace.block_events import NodeHolds, ReplicaDamaged, ReplicaRemoved, ReplicasFound
+from nodes.trace.events import Warned
+from nodes.units import home_group
+from nodes.wire.data_messages import (
+    DAMAGED,
+    FINAL,
+    WRITING,
+    AskReplica,
+    BeatHeard,
+    BlockRead,
+    Packet,
+    PacketAcked,
+    ReadBlock,
+    Remove,
+    ReplicaIs,
+    Replicate,
+    Row,
+    WantReport,
+    WriteBlock,
+    WriteOpened,
+)
+from nodes.wire.messages import Message
+from nodes.world import World
+
+HOLDS_NS = 1 * SECOND
+FOUND_TOLD = 5_000
+"""Blocks in one `ReplicasFound`."""
+SCRUBBED = 16
+"""Readings of 64 KiB in one go of the scrubber."""
+
+
+class DataNode:
+    """One data node of a cluster, for all of its groups."""
+
+    def __init__(self, world: World, config: DataNodeConfig):
+        self._world = world
+        self._config = config
+        self._store = BlockStore.open(world.disk, config.capacity)
+        self._reporters = {
+            group.number: Reporter(
+                world,
+                group.number,
+                group.members,
+                lambda number=group.number: self._rows(number),  # type: ignore[misc]
+                lambda: (config.capacity, self._store.used),
+                config.cluster.data.heartbeat_ms,
+            )
+            for group in config.cluster.groups
+        }
+        self._stages = Stages(world, world.scope, self._store, self._changed)
+        self._copying = Copying(world, self._store)
+        self._told = (-1, -1, -1)
+        self._table: dict[type[Message], Callable[[str, Any], None]] = {
+            WriteBlock: self._on_write,
+            Packet: self._stages.on_packet,
+            WriteOpened: self._on_answer,
+            PacketAcked: self._on_answer,
+            AskReplica: self._on_ask,
+            ReadBlock: self._on_read,
+            WantReport: self._on_want,
+            BeatHeard: self._on_heard,
+            Replicate: self._on_replicate,
+            Remove: self._on_remove,
+        }
+
+    def start(self) -> None:
+        world = self._world
+        self._tell_found()
+        world.network.receive(self.on_message)
+        for reporter in self._reporters.values():
+            world.scope.spawn(reporter.run(), "reports")
+        world.scope.spawn(self._scrub(), "scrubber")
+        world.scope.spawn(self._tell_holdings(), "holdings")
+
+    def on_message(self, peer: str, message: Message) -> None:
+        handler = self._table.get(type(message))
+        if handler is None:
+            self._world.trace.emit(
+                Warned(f"{peer} sent a {type(message).__name__}, which a data node does not take")
+            )
+            return
+        handler(peer, message)
+
+    # --- pipelines -------------------------------------------------------------------------------------------------
+
+    def _on_write(self, peer: str, message: WriteBlock) -> None:
+        """Whoever writes tells the epoch in which the block was granted: commands of an earlier one are void."""
+        self._heeds(home_group(message.block), message.epoch)
+        if self._known(message.block):
+            self._stages.on_write(peer, message)
+        else:
+            refusal = f"no group of this cluster has a block {message.block:x}"
+            answer = WriteOpened(message.block, message.stamp, self._world.name, refusal)
+            self._world.network.send(peer, answer)
+
+    def _known(self, block: int) -> bool:
+        return home_group(block) in self._reporters
+
+    def _on_answer(self, peer: str, message: WriteOpened | PacketAcked) -> None:
+        self._copying.on_answer(peer, message)
+        self._stages.on_answer(peer, message)
+
+    def _on_ask(self, peer: str, message: AskReplica) -> None:
+        row = self._row(message.block)
+        answer = ReplicaIs(message.call, 0, 0, WRITING)
+        if row is not None:
+            answer = ReplicaIs(message.call, row.stamp, row.length, row.state)
+        self._world.network.send(peer, answer)
+
+    # --- reading ---------------------------------------------------------------------------------------------------
+
+    def _on_read(self, peer: str, message: ReadBlock) -> None:
+        refused, octets, sums = "", b"", b""
+        try:
+            replica = self._store.replicas.get(message.block)
+            if replica is not None and (replica.stamp != message.stamp or not replica.final):
+                raise BlockRefused(f"block {message.block:016x} is not whole here with stamp {message.stamp}")
+            octets, sums = self._read(message.block, message.offset, message.length)
+        except (BlockRefused, BlockDamaged, OSError) as error:
+            refused = " ".join(str(error).split())
+        self._world.network.send(peer, BlockRead(message.call, message.offset, octets, sums, refused))
+
+    def _read(self, block: int, offset: int, length: int) -> tuple[bytes, bytes]:
+        """Raises BlockRefused, BlockDamaged, OSError."""
+        try:
+            return self._store.read(block, offset, length)
+        except BlockDamaged as damaged:
+            self._world.trace.emit(
+                ReplicaDamaged(block, self._store.replicas[block].stamp, " ".join(str(damaged).split()))
+            )
+            self._changed(block)
+            raise
+
+    # --- reports ---------------------------------------------------------------------------------------------------
+
+    def _row(self, block: int) -> Row | None:
+        replica = self._store.replicas.get(block)
+        if replica is None:
+            return None
+        state = DAMAGED if replica.damaged else FINAL if replica.final else WRITING
+        return Row(block, replica.stamp, replica.length, state)
+
+    def _rows(self, group: int) -> list[Row]:
+        blocks = [block for block in self._store.replicas if home_group(block) == group]
+        return [row for block in blocks if (row := self._row(block)) is not None]
+
+    def _changed(self, block: int) -> None:
+        reporter = self._reporters.get(home_group(block))
+        if reporter is not None:
+            reporter.changed(block, self._row(block))
+
+    def _on_want(self, peer: str, message: WantReport) -> None:
+        reporter = self._reporters.get(message.group)
+        if reporter is not None:
+            reporter.on_want(peer)
+
+    def _on_heard(self, peer: str, message: BeatHeard) -> None:
+        self._heeds(message.group, message.epoch)
+
+    # --- commands --------------------------------------------------------------------------------------------------
+
+    def _heeds(self, group: int, epoch: int) -> bool:
+        reporter = self._reporters.get(group)
+        return reporter is not None and reporter.on_epoch(epoch)
+
+    def _on_replicate(self, peer: str, message: Replicate) -> None:
+        if self._heeds(home_group(message.block), message.epoch):
+            self._copying.take(message)
+
+    def _on_remove(self, peer: str, message: Remove) -> None:
+        for block, stamp, state in message.blocks:
+            row = self._row(block)
+            if row is None or not self._heeds(home_group(block), message.epoch):
+                continue
+            same = (row.stamp, row.state) == (stamp, state) and not self._stages.writing(block)
+            if message.reason == "freed" or same:
+                self._remove(row, message.reason)
+
+    def _remove(self, row: Row, reason: str) -> None:
+        try:
+            self._stages.end(row.block)
+            self._store.remove(row.block)
+        except OSError as error:
+            self._world.trace.emit(Warned(f"block {row.block:016x} is not removed: {error.strerror}"))
+            return
+        self._world.trace.emit(ReplicaRemoved(row.block, row.stamp, reason))
+        self._changed(row.block)
+
+    # --- rounds ----------------------------------------------------------------------------------------------------
+
+    async def _scrub(self) -> None:
+        """Reads every whole replica by and by, so that one that rots is found before the others do."""
+        pause_ns = self._config.cluster.data.scrub_ms * MILLISECOND
+        left = 0
+        while True:
+            for block in list(self._store.replicas):
+                offset = 0
+                while self._readable(block) and offset < self._store.replicas[block].length:
+                    if not left:
+                        await self._world.clock.sleep(pause_ns)
+                        left = SCRUBBED
+                        continue
+                    left -= 1
+                    try:
+                        self._read(block, offset, READ_OCTETS)
+                    except (BlockRefused, BlockDamaged, OSError):
+                        break
+                    offset += READ_OCTETS
+            await self._world.clock.sleep(pause_ns)
+
+    def _readable(self, block: int) -> bool:
+        replica = self._store.replicas.get(block)
+        return replica is not None and replica.final and not replica.damaged
+
+    def _tell_found(self) -> None:
+        replicas, tell = self._store.replicas, self._world.trace.emit
+        whole = [(block, replicas[block].stamp) for block in replicas if self._readable(block)]
+        for start in range(0, max(1, len(whole)), FOUND_TOLD):
+            tell(ReplicasFound(whole[start : start + FOUND_TOLD], start + FOUND_TOLD < len(whole)))
+        for block, replica in replicas.items():
+            if replica.damaged:
+                tell(ReplicaDamaged(block, replica.stamp, "its head or its end is damaged"))
+
+    async def _tell_holdings(self) -> None:
+        while True:
+            damaged = sum(replica.damaged for replica in self._store.replicas.values())
+            told = (len(self._store.replicas), self._store.used, damaged)
+            if told != self._told:
+                self._told = told
+                self._world.trace.emit(NodeHolds(*told))
+            self._stages.end_idle()
+            await self._world.clock.sleep(HOLDS_NS)
+
+
+def start_data_node(world: World, config: DataNodeConfig) -> None:
+    """Starts a data node in this world. Raises UnknownFormat, OSError of what lies on the disk."""
+    DataNode(world, config).start()

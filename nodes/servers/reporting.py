@@ -1,0 +1,126 @@
+"""What a data node tells the metadata servers of one group: heartbeats, all replicas at first, changes from then on.
+
+It tells them to the active and the standbys alike (CFS §3.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from nodes.config import MILLISECOND
+from nodes.wire.data_messages import Changes, FullReport, NodeBeat, Row
+from nodes.world import World
+
+CHANGES_NS = 20 * MILLISECOND
+"""How long changes are gathered."""
+PART_ROWS = 5_000
+PARTS_APART_NS = 1 * MILLISECOND
+
+
+class Ledger:
+    """Counts the changes of the replicas of one group. Pure."""
+
+    def __init__(self, boot: int):
+        self.boot = boot
+        self.version = 0
+        self._fresh: dict[int, Row | None] = {}
+
+    def changed(self, block: int, row: Row | None) -> None:
+        """None for a replica that is gone."""
+        self._fresh[block] = row
+
+    def take(self) -> Changes | None:
+        """What changed since the last time; None when nothing did."""
+        if not self._fresh:
+            return None
+        fresh, self._fresh = self._fresh, {}
+        self.version += 1
+        rows = [row for row in fresh.values() if row is not None]
+        removed = [block for block, row in fresh.items() if row is None]
+        return Changes(self.boot, self.version - 1, self.version, rows, removed)
+
+    def full(self, rows: list[Row], part_rows: int = PART_ROWS) -> list[FullReport]:
+        """All there is, after what changed last has been taken."""
+        starts = range(0, max(1, len(rows)), part_rows)
+        return [
+            FullReport(self.boot, self.version, part, len(starts), rows[start : start + part_rows])
+            for part, start in enumerate(starts)
+        ]
+
+
+class Reporter:
+    """The reports to one group."""
+
+    def __init__(
+        self,
+        world: World,
+        group: int,
+        servers: Iterable[str],
+        rows: Callable[[], list[Row]],
+        space: Callable[[], tuple[int, int]],
+        heartbeat_ms: int,
+    ):
+        self._world = world
+        self.group = group
+        self.servers = dict.fromkeys(servers)
+        """Everybody of the group who was ever heard of."""
+        self.epoch = 0
+        self._rows = rows
+        self._space = space
+        self._heartbeat_ns = heartbeat_ms * MILLISECOND
+        self._ledger = Ledger(world.rng.getrandbits(40) + 1)
+        self._gathering = False
+        self._telling: dict[str, None] = {}
+
+    def changed(self, block: int, row: Row | None) -> None:
+        self._ledger.changed(block, row)
+        if not self._gathering:
+            self._gathering = True
+            self._world.clock.call_later(CHANGES_NS, self._tell_changes)
+
+    def _tell_changes(self) -> None:
+        self._gathering = False
+        changes = self._ledger.take()
+        if changes is not None and self._world.scope.open:
+            for server in self.servers:
+                self._world.network.send(server, changes)
+
+    def on_epoch(self, epoch: int) -> bool:
+        """Whether a command or word of this epoch is to be heeded."""
+        if epoch <= self.epoch:
+            return epoch == self.epoch
+        self.epoch = epoch
+        self.beat()
+        return True
+
+    def on_want(self, server: str) -> None:
+        """Tells a server all there is; of one that asks again meanwhile once."""
+        self.servers[server] = None
+        if server not in self._telling:
+            self._telling[server] = None
+            self._world.scope.spawn(self._tell_all(server), "full report")
+
+    async def _tell_all(self, server: str) -> None:
+        self._tell_changes()
+        self._world.network.send(server, self._beat())
+        for part in self._ledger.full(self._rows()):
+            self._world.network.send(server, part)
+            await self._world.clock.sleep(PARTS_APART_NS)
+        del self._telling[server]
+
+    async def run(self) -> None:
+        """Goes on for as long as the data node does."""
+        for server in list(self.servers):
+            self.on_want(server)
+        while True:
+            await self._world.clock.sleep(self._heartbeat_ns)
+            self.beat()
+
+    def beat(self) -> None:
+        for server in self.servers:
+            self._world.network.send(server, self._beat())
+
+    def _beat(self) -> NodeBeat:
+        capacity, used = self._space()
+        ledger, address = self._ledger, self._world.network.address
+        return NodeBeat(ledger.boot, ledger.version, address, capacity, used, self.epoch)

@@ -1,0 +1,195 @@
+"""A data node's part in the pipelines: it writes what it is given, hands it on, and acknowledges what it and all behind it have."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from nodes.config import SECOND
+from nodes.scope import Scope
+from nodes.storage.block_store import BlockRefused, BlockStore
+from nodes.trace.block_events import ReplicaRemoved, ReplicaStored
+from nodes.wire.data_messages import CHAIN_MAX, Packet, PacketAcked, WriteBlock, WriteOpened
+from nodes.world import World
+
+WAITING_MAX = 64
+"""Packets of one block that may wait for the disk."""
+IDLE_NS = 60 * SECOND
+"""How long a pipeline may stand still before it is given up; its writer builds it anew when it goes on."""
+
+
+class Stage:
+    """One block that is being written here."""
+
+    def __init__(self, upstream: str, message: WriteBlock, now_ns: int):
+        self.upstream = upstream
+        self.block = message.block
+        self.stamp = message.stamp
+        self.at = message.at
+        self.downstream = message.chain[0] if message.chain else ""
+        self.ready = False
+        self.ready_below = not self.downstream
+        self.written = message.at
+        self.written_below = message.at
+        self.final = False
+        self.final_below = not self.downstream
+        self.touched_ns = now_ns
+        self.packets: asyncio.Queue[Packet] = asyncio.Queue(WAITING_MAX)
+
+    @property
+    def acked(self) -> int:
+        return min(self.written, self.written_below) if self.downstream else self.written
+
+
+class Stages:
+    """All pipelines through this data node. `changed(block)` is called whenever a replica is."""
+
+    def __init__(self, world: World, scope: Scope, store: BlockStore, changed: Callable[[int], None]):
+        self._world = world
+        self._scope = scope
+        self._store = store
+        self._changed = changed
+        self._stages: dict[int, Stage] = {}
+        self._scopes: dict[int, Scope] = {}
+
+    def writing(self, block: int) -> bool:
+        """Whether somebody writes a replica of this block here now."""
+        return block in self._stages
+
+    # --- steps -----------------------------------------------------------------------------------------------------
+
+    def on_write(self, peer: str, message: WriteBlock) -> None:
+        """Opens a replica here and the rest of the chain; a repeated opening changes nothing."""
+        old = self._stages.get(message.block)
+        if len(message.chain) >= CHAIN_MAX or self._world.name in message.chain or message.at < 0:
+            self._answer_opened(peer, message, "a chain names each data node once, and few of them")
+            return
+        if old is not None and old.stamp >= message.stamp:
+            if (old.stamp, old.upstream) != (message.stamp, peer):
+                self._answer_opened(peer, message, f"stamp {old.stamp} of the block is being written")
+            return
+        self.end(message.block)
+        stage = self._stages[message.block] = Stage(peer, message, self._world.clock.monotonic_ns())
+        for name, address in message.addresses.items():
+            self._world.network.know(name, address)
+        if stage.downstream:
+            onwards = WriteBlock(
+                message.block, message.stamp, message.at, message.chain[1:], message.addresses, message.epoch
+            )
+            self._world.network.send(stage.downstream, onwards)
+        scope = self._scopes[message.block] = self._scope.child("pipeline")
+        scope.spawn(self._take(stage), "pipeline")
+
+    def on_packet(self, peer: str, message: Packet) -> None:
+        stage = self._stage_of(message)
+        if stage is None or peer != stage.upstream:
+            answer = PacketAcked(
+                message.block,
+                message.stamp,
+                0,
+                False,
+                self._world.name,
+                "the block is not being written here",
+            )
+            self._world.network.send(peer, answer)
+            return
+        stage.touched_ns = self._world.clock.monotonic_ns()
+        if stage.packets.full():
+            self._fail(stage, "the disk does not keep up")
+            return
+        if stage.downstream:
+            self._world.network.send(stage.downstream, message)
+        stage.packets.put_nowait(message)
+
+    def on_answer(self, peer: str, message: WriteOpened | PacketAcked) -> None:
+        """What comes back through the chain."""
+        stage = self._stage_of(message)
+        if stage is None or peer != stage.downstream:
+            return
+        if message.refused:
+            self._refuse(stage, message.node, message.refused)
+        elif isinstance(message, WriteOpened):
+            stage.ready_below = True
+            self._tell_ready(stage)
+        else:
+            stage.written_below = max(stage.written_below, message.length)
+            stage.final_below = stage.final_below or message.final
+            self._tell_acked(stage)
+
+    def _stage_of(self, message: WriteOpened | Packet | PacketAcked) -> Stage | None:
+        stage = self._stages.get(message.block)
+        return stage if stage is not None and stage.stamp == message.stamp else None
+
+    # --- answers ---------------------------------------------------------------------------------------------------
+
+    def _answer_opened(self, peer: str, message: WriteBlock, refused: str) -> None:
+        answer = WriteOpened(message.block, message.stamp, self._world.name, refused)
+        self._world.network.send(peer, answer)
+
+    def _tell_ready(self, stage: Stage) -> None:
+        if stage.ready and stage.ready_below:
+            answer = WriteOpened(stage.block, stage.stamp, self._world.name, "")
+            self._world.network.send(stage.upstream, answer)
+
+    def _tell_acked(self, stage: Stage) -> None:
+        final = stage.final and stage.final_below
+        answer = PacketAcked(stage.block, stage.stamp, stage.acked, final, self._world.name, "")
+        self._world.network.send(stage.upstream, answer)
+        if final:
+            self.end(stage.block)
+
+    def _fail(self, stage: Stage, reason: str) -> None:
+        self._refuse(stage, self._world.name, reason)
+
+    def _refuse(self, stage: Stage, node: str, reason: str) -> None:
+        """Tells it upstream, from where the pipeline is built anew without whoever failed."""
+        answer = PacketAcked(stage.block, stage.stamp, stage.acked, False, node, " ".join(reason.split()))
+        self._world.network.send(stage.upstream, answer)
+        self.end(stage.block)
+
+    def end(self, block: int) -> None:
+        """Nobody writes here any more; what was written stays."""
+        if self._stages.pop(block, None) is not None:
+            self._store.leave(block)
+            scope = self._scopes.pop(block, None)
+            if scope is not None:
+                scope.close()
+
+    def end_idle(self) -> None:
+        """Gives up the pipelines of writers that are gone."""
+        oldest_ns = self._world.clock.monotonic_ns() - IDLE_NS
+        for stage in [each for each in self._stages.values() if each.touched_ns < oldest_ns]:
+            self.end(stage.block)
+
+    # --- the disk --------------------------------------------------------------------------------------------------
+
+    async def _take(self, stage: Stage) -> None:
+        """Opens the replica and writes the packets to it, in order."""
+        before = self._store.replicas.get(stage.block)
+        try:
+            await self._store.begin(stage.block, stage.stamp, stage.at)
+            if before is not None and before.final:
+                self._world.trace.emit(ReplicaRemoved(stage.block, before.stamp, "replaced"))
+            self._changed(stage.block)
+            stage.ready = True
+            self._tell_ready(stage)
+            while not stage.final:
+                await self._write(stage, await stage.packets.get())
+        except (BlockRefused, OSError) as error:
+            self._changed(stage.block)
+            self._fail(stage, str(error))
+
+    async def _write(self, stage: Stage, packet: Packet) -> None:
+        if packet.offset + len(packet.octets) <= stage.written and packet.octets:
+            return
+        if packet.octets:
+            self._store.append(stage.block, packet.offset, packet.octets, packet.sums)
+            stage.written += len(packet.octets)
+        elif packet.offset != stage.written:
+            raise BlockRefused(f"the end is at {packet.offset}, {stage.written} octets are here")
+        if packet.last:
+            replica = await self._store.finish(stage.block)
+            stage.final = True
+            self._changed(stage.block)
+            self._world.trace.emit(ReplicaStored(stage.block, replica.stamp, replica.length))
+        self._tell_acked(stage)

@@ -1,0 +1,65 @@
+"""Events of data nodes and of the block map (CFS §3.3)."""
+
+from __future__ import annotations
+
+from nodes.trace.base import Event
+
+
+class ReplicaStored(Event, frozen=True, array_like=True, gc=False):
+    """A whole replica of a block is durable on this data node."""
+
+    block: int
+    stamp: int
+    length: int
+
+
+class ReplicaDamaged(Event, frozen=True, array_like=True, gc=False):
+    """A checksum of this replica is wrong: it is not given out any more."""
+
+    block: int
+    stamp: int
+    why: str
+
+
+class ReplicaRemoved(Event, frozen=True, array_like=True, gc=False):
+    block: int
+    stamp: int
+    reason: str
+    """freed, excess, stale or damaged, as the active said; replaced by a later writing; found at the start."""
+
+
+class ReplicasFound(Event, frozen=True, array_like=True, gc=False):
+    """What a data node that starts has on its disk: (block, stamp) of whole replicas."""
+
+    blocks: list[tuple[int, int]]
+    more: bool
+    """Whether another such event follows."""
+
+
+class NodeHolds(Event, frozen=True, array_like=True, gc=False):
+    """How much a data node has, told at most once a second."""
+
+    blocks: int
+    octets: int
+    damaged: int
+
+
+class BlockHealth(Event, frozen=True, array_like=True, gc=False):
+    """Told by the active when a finished block is not as it should be, and when it is again."""
+
+    group: str
+    epoch: int
+    block: int
+    stamp: int
+    length: int
+    health: str
+    """whole, under, over or missing."""
+    holders: list[str]
+    """Data nodes that are known to have a good replica."""
+
+
+class DataNodeLost(Event, frozen=True, array_like=True, gc=False):
+    """Told by the active: nothing was heard of the data node for too long."""
+
+    group: str
+    node: str

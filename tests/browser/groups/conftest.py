@@ -1,0 +1,29 @@
+"""A cluster of two groups; it is up for these tests only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser.running import Running
+
+PAIR = ("--groups", "2", "--standbys", "2", "--placement", "random")
+
+
+@pytest.fixture(scope="package")
+def shared_pair(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Running]:
+    running = Running(tmp_path_factory.mktemp("pair"), shape=PAIR)
+    try:
+        running.start()
+        yield running
+    finally:
+        running.stop()
+
+
+@pytest.fixture
+def pair(shared_pair: Running) -> Running:
+    """One cluster for all tests, whole again before each."""
+    shared_pair.mend()
+    return shared_pair

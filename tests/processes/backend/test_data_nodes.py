@@ -1,0 +1,152 @@
+"""Files on real data nodes: written while servers are killed, and read back the same."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from backend import remote
+from backend.cli import content_path
+from backend.errors import LabError
+from tests.processes.backend.running import REPOSITORY, Up, up
+
+LENGTH = 4 << 20
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Up]:
+    with up(tmp_path / "data") as started:
+        yield started
+        assert started.end() < 6
+        assert "Traceback" not in started.words()
+
+
+class Halting(io.BytesIO):
+    """A file that is read up to a place and no further until it is let."""
+
+    def __init__(self, octets: bytes, places: list[int]):
+        super().__init__(octets)
+        self._places = places
+        self.reached = [threading.Event() for _ in places]
+        self.let = [threading.Event() for _ in places]
+
+    def read(self, size: int | None = -1) -> bytes:
+        for place, reached, let in zip(self._places, self.reached, self.let, strict=True):
+            if self.tell() >= place and not reached.is_set():
+                reached.set()
+                assert let.wait(60)
+        return super().read(size)
+
+
+def got(running: Up, path: str) -> bytes:
+    file = io.BytesIO()
+    remote.receive(running.port, content_path(path), file)
+    return file.getvalue()
+
+
+def node(running: Up, name: str) -> dict[str, Any]:
+    return next(each for each in running.cluster()["data_nodes"] if each["name"] == name)
+
+
+def test_a_file_is_whole_though_the_active_and_a_data_node_are_killed_while_it_is_written(
+    running: Up,
+) -> None:
+    octets = Random(1).randbytes(LENGTH)
+    source = Halting(octets, [LENGTH * 35 // 100, LENGTH * 65 // 100])
+    told: list[Any] = []
+    writing = threading.Thread(
+        target=lambda: told.append(remote.send(running.port, "PUT", content_path("/big"), source))
+    )
+    writing.start()
+    for place, victim in enumerate((running.active(), "dn2")):
+        assert source.reached[place].wait(30)
+        share = LENGTH * 3 // 10 * (place + 1)
+        running.await_true(lambda share=share: written(running) >= share, f"{share} octets are written")
+        running.fault("crash", victim)
+        source.let[place].set()
+    writing.join(90)
+    assert told == [{"octets": LENGTH}] and got(running, "/big") == octets
+    assert node(running, "dn2")["process"] == "stopped"
+    running.fault("restart", "dn2")
+    running.await_true(lambda: node(running, "dn2")["blocks"] >= 64, "what dn2 missed is copied to it")
+    running.fault("crash", "dn1")
+    running.fault("crash", "dn3")
+    assert got(running, "/big") == octets
+    lamps = {lamp["invariant"]: lamp["state"] for lamp in running.cluster()["lamps"]}
+    assert set(lamps.values()) == {"green"} and "blocks kept" in lamps
+
+
+def written(running: Up) -> int:
+    """Octets in the file; none before it is there."""
+    try:
+        told = remote.ask(running.port, "POST", "/api/fs", {"do": "stat", "path": "/big"})
+    except LabError:
+        return 0
+    return int(told["result"]["length"])
+
+
+def cli(running: Up, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "backend.cli", "fs", *words, "--port", str(running.port)],
+        input=given, capture_output=True, cwd=REPOSITORY, timeout=60, check=False,
+    )  # fmt: skip
+
+
+def test_the_command_line_puts_appends_and_gets(running: Up, tmp_path: Path) -> None:
+    local = tmp_path / "local"
+    local.write_bytes(b"one\n" * 40_000)
+    assert cli(running, "put", str(local), "/f").returncode == 0
+    assert cli(running, "append", "-", "/f", given=b"two").returncode == 0
+    assert cli(running, "get", "/f").stdout == local.read_bytes() + b"two"
+    for words, says in (
+        (("put", str(local), "/f"), b"EEXIST"),
+        (("get", "/none"), b"ENOENT"),
+        (("get", "/"), b"EISDIR"),
+        (("put", str(tmp_path / "none"), "/g"), b"cannot read"),
+        (("append", str(local), "/none"), b"ENOENT"),
+        (("put", str(local), "/g", "--block-size", "1000"), b"EINVAL"),
+        (("put", str(local), "/g", "--block-size", "1"), b"block_size"),
+    ):
+        told = cli(running, *words)
+        assert told.returncode == 2 and says in told.stderr and told.stderr.count(b"\n") == 1
+
+
+def test_the_status_tells_of_data_nodes(running: Up) -> None:
+    told = subprocess.run(
+        [sys.executable, "-m", "backend.cli", "status", "--json", "--port", str(running.port)],
+        capture_output=True, cwd=REPOSITORY, timeout=60, check=True,
+    )  # fmt: skip
+    nodes = json.loads(told.stdout)["data_nodes"]
+    assert [node["name"] for node in nodes] == ["dn1", "dn2", "dn3"]
+    assert all(node["process"] == "running" and node["pid"] in running.pids().values() for node in nodes)
+
+
+def test_every_fault_of_a_process_works_on_a_data_node(running: Up) -> None:
+    octets = Random(2).randbytes(300_000)
+    remote.send(running.port, "PUT", content_path("/f"), io.BytesIO(octets))
+    running.fault("slow_disk", "dn1", ms=20)
+    running.fault("slow_disk", "dn1", ms=0)
+    running.fault("fail_disk", "dn1", on=True)
+    assert got(running, "/f") == octets
+    running.fault("fail_disk", "dn1", on=False)
+    running.fault("cut", "dn2")
+    running.fault("delay", "dn3", ms=5)
+    assert got(running, "/f") == octets
+    running.fault("heal_all")
+    for verb in ("power_loss", "stop"):
+        running.fault(verb, "dn3")
+        assert node(running, "dn3")["process"] == "stopped"
+        running.fault("restart", "dn3")
+        running.await_true(lambda: node(running, "dn3")["blocks"] == 5, "dn3 has its blocks again")
+    assert got(running, "/f") == octets and node(running, "dn3")["octets"] == len(octets)
+    with pytest.raises(LabError, match="has no session"):
+        running.fault("expire_session", "dn1")

@@ -1,0 +1,21 @@
+"""Whatever a test did to its cluster, in the end it is whole and no check has failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.simulation.data.lab import LABS
+
+
+@pytest.fixture(autouse=True)
+def all_is_well_in_the_end() -> Iterator[None]:
+    LABS.clear()
+    yield
+    for lab in LABS:
+        lab.finish()
+        lab.run_ms(10_000)
+        assert lab.broken() == {}
+        kept = next(each for each in lab.lamps.lamps() if each["invariant"] == "blocks kept")
+        assert kept["state"] == "green" and kept["checked"] > 0

@@ -1,0 +1,148 @@
+"""Files written and read while servers fail (CFS Fig. 10)."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodes.errors import FsError
+from nodes.wire.data_messages import Packet
+from tests.simulation.data.lab import DataLab, content
+
+LENGTH = 1_000_000
+
+
+def test_what_was_put_is_got() -> None:
+    lab = DataLab(1)
+    for number, length in enumerate((0, 1, 511, 512, 65_535, 65_536, 65_537, 300_001)):
+        octets = content(number, length)
+        lab.put(f"/f{number}", octets)
+        assert lab.get(f"/f{number}") == octets
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_write_survives_the_crash_of_the_active(share: float, seed: int) -> None:
+    lab = DataLab(seed)
+    octets = content(seed, LENGTH)
+    task = lab.begin_put("/f", octets)
+    lab.until(lambda: lab.parts_given * 50_000 >= share * LENGTH)
+    assert not task.done()
+    lab.faults.crash(lab.active)
+    lab.until(task.done)
+    assert task.result() == LENGTH
+    assert lab.get("/f") == octets
+
+
+@pytest.mark.parametrize("verb", ["crash", "power_loss", "pause", "cut"])
+@pytest.mark.parametrize("block_size", [65_536, 1 << 20])
+def test_a_write_survives_the_loss_of_a_data_node(verb: str, block_size: int) -> None:
+    lab = DataLab(7, nodes=4)
+    octets = content(7, LENGTH)
+    task = lab.begin_put("/f", octets, block_size=block_size)
+    lab.until(lambda: lab.parts_given >= 8)
+    assert not task.done()
+    victim = next(name for names in lab.replicas().values() or [["dn1"]] for name in names)
+    lab.faults.do(verb, [victim])
+    lab.until(task.done)
+    assert task.result() == LENGTH and lab.get("/f") == octets
+    lab.until(lambda: set(lab.counts()) == {3})
+    lab.mend()
+    assert lab.get("/f") == octets
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_large_block_goes_on_behind_what_is_acknowledged(seed: int) -> None:
+    """Two nodes of three fall away in the middle of one block: the third has all of it, under a later stamp."""
+    lab = DataLab(seed, nodes=3)
+    octets = content(seed, LENGTH)
+    task = lab.begin_put("/f", octets, block_size=1 << 20)
+    for parts, victim in ((6, "dn1"), (12, "dn2")):
+        lab.until(lambda parts=parts: lab.parts_given >= parts)
+        lab.faults.crash(victim)
+    lab.until(task.done)
+    assert task.result() == LENGTH and lab.get("/f") == octets
+    lab.mend()
+    lab.until(lambda: lab.counts() == [3])
+    lab.faults.crash("dn3")
+    assert lab.get("/f") == octets
+
+
+def test_nothing_is_acknowledged_that_the_end_of_the_chain_lacks() -> None:
+    """The first node has packets that the others have not; then it is gone."""
+    lab = DataLab(4)
+    octets = content(4, LENGTH)
+    task = lab.begin_put("/f", octets, block_size=1 << 20)
+    lab.until(lambda: lab.parts_given >= 5)
+    held = lab.cluster.hold(lambda sender, receiver, message: type(message) is Packet and sender != "ada")
+    lab.until(lambda: len(held.messages) >= 4)
+    lab.faults.crash(held.messages[0][0])
+    held.drop()
+    lab.until(task.done)
+    assert task.result() == LENGTH and lab.get("/f") == octets
+
+
+def test_all_data_nodes_and_the_active_crash_in_the_middle() -> None:
+    lab = DataLab(3)
+    octets = content(3, LENGTH)
+    task = lab.begin_put("/f", octets, block_size=1 << 20)
+    lab.until(lambda: lab.parts_given >= 9)
+    for name in [*lab.data_nodes, lab.active]:
+        lab.faults.crash(name)
+    lab.run_ms(3_000)
+    assert not task.done()
+    for name in lab.data_nodes:
+        lab.faults.restart(name)
+    lab.until(task.done)
+    assert task.result() == LENGTH and lab.get("/f") == octets
+
+
+def test_lossy_links_slow_disks_and_full_nodes_do_no_harm() -> None:
+    lab = DataLab(11, nodes=4)
+    lab.faults.lose("dn1", share=0.02)
+    lab.faults.duplicate("dn2", share=0.05)
+    lab.faults.slow_disk("dn3", 20)
+    lab.cluster.add_data_node("dn5", capacity=100_000)
+    octets = content(11, LENGTH)
+    lab.put("/f", octets)
+    assert lab.get("/f") == octets
+    assert lab.get("/f") == octets
+
+
+def test_appending_begins_a_block_of_its_own() -> None:
+    lab = DataLab(2)
+    parts = [content(number, 70_000) for number in range(3)]
+    lab.put("/f", parts[0])
+    for part in parts[1:]:
+        lab.append("/f", part)
+    assert lab.get("/f") == b"".join(parts)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_another_client_takes_over_what_a_crashed_one_left(seed: int) -> None:
+    lab = DataLab(seed)
+    octets = content(seed, LENGTH)
+    lab.begin_put("/f", octets, block_size=1 << 18)
+    lab.until(lambda: lab.parts_given >= 13)
+    lab.faults.crash("ada")
+    lab.tasks.clear()
+    with pytest.raises(FsError, match="EBUSY"):
+        lab.append("/f", b"more", lab.eve)
+    lab.append("/f", b"more", lab.eve, force=True)
+    got = lab.get("/f")
+    kept = len(got) - 4
+    assert got == octets[:kept] + b"more" and kept >= 500_000
+    lab.run_ms(3_000)
+    assert set(lab.counts()) == {3} and lab.get("/f") == got
+
+
+def test_a_writer_that_lost_its_file_is_refused() -> None:
+    lab = DataLab(5)
+    octets = content(5, LENGTH)
+    task = lab.begin_put("/f", octets)
+    lab.until(lambda: lab.parts_given >= 6)
+    lab.append("/f", b"mine now", lab.eve, force=True)
+    lab.until(task.done)
+    with pytest.raises(FsError, match="ESTALE"):
+        task.result()
+    got = lab.get("/f")
+    assert got.endswith(b"mine now") and octets.startswith(got[:-8])

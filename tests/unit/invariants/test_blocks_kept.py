@@ -1,0 +1,108 @@
+"""The check of blocks against histories written by hand: what is right is green in any order, what is wrong is red."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodes.config import DataConfig, one_group
+from nodes.invariants import registry
+from nodes.invariants.checker import PATIENCE_NS
+from nodes.trace.block_events import BlockHealth, ReplicaDamaged, ReplicaRemoved, ReplicasFound, ReplicaStored
+from nodes.trace.events import Stamped
+from tests.unit.invariants.story import Story
+from tests.unit.invariants.test_good_histories import merged
+
+BLOCK = (1 << 48) | 5
+CLUSTER = one_group(data=DataConfig(nodes=["dn1", "dn2", "dn3", "dn4"]))
+
+
+def verdict(events: list[Stamped], finish: bool = True) -> tuple[str, str]:
+    lamps = registry.start(CLUSTER)
+    for stamped in events:
+        lamps.on_event(stamped)
+    if finish:
+        lamps.finish()
+    lamp = next(each for each in lamps.lamps() if each["invariant"] == "blocks kept")
+    return lamp["state"], lamp["explanation"]
+
+
+def health(state: str, *holders: str, stamp: int = 1) -> BlockHealth:
+    return BlockHealth("g1", 1, BLOCK, stamp, 9, state, list(holders))
+
+
+def written() -> Story:
+    """Three replicas, one of which is damaged and replaced by a fourth node's."""
+    story = Story()
+    for name in ("dn1", "dn2", "dn3"):
+        story.tell(name, ReplicasFound([], False))
+        story.tell(name, ReplicaStored(BLOCK, 1, 9))
+    story.tell("dn1", ReplicaDamaged(BLOCK, 1, "at offset 0"))
+    story.tell("dn1", ReplicaRemoved(BLOCK, 1, "damaged"))
+    story.tell("mds1", health("under", "dn2", "dn3"))
+    story.tell("dn4", ReplicaStored(BLOCK, 1, 9))
+    story.tell("mds1", health("whole", "dn2", "dn3", "dn4"))
+    story.tell("dn2", ReplicasFound([(BLOCK, 1)], False))
+    story.tell("dn3", ReplicaRemoved(BLOCK, 1, "excess"))
+    return story
+
+
+@given(st.lists(st.integers(0, 5), max_size=40))
+def test_copies_in_the_place_of_a_damaged_one_are_green_in_any_order(order: list[int]) -> None:
+    assert verdict(merged(written().events, order)) == ("green", "")
+
+
+def test_a_cluster_without_data_nodes_has_no_such_lamp() -> None:
+    assert "blocks kept" not in written().lamps()
+
+
+@pytest.mark.parametrize("reason", ["excess", "stale", "damaged"])
+def test_the_last_replica_may_only_go_with_its_file(reason: str) -> None:
+    story = written()
+    story.tell("dn2", ReplicaRemoved(BLOCK, 1, "freed"))
+    assert verdict(story.events)[0] == "green"
+    story.tell("dn4", ReplicaRemoved(BLOCK, 1, reason))
+    state, why = verdict(story.events)
+    assert state == "red" and f"as {reason}" in why
+
+
+def test_an_older_replica_does_not_stand_for_a_newer_one() -> None:
+    story = Story()
+    story.tell("dn1", ReplicaStored(BLOCK, 1, 9))
+    story.tell("dn2", ReplicaStored(BLOCK, 2, 9))
+    story.tell("dn2", ReplicaRemoved(BLOCK, 2, "stale"))
+    assert verdict(story.events)[0] == "red"
+
+
+def test_a_replica_that_was_not_found_again_is_gone() -> None:
+    story = written()
+    story.tell("dn4", ReplicasFound([], False))
+    story.tell("dn2", ReplicaRemoved(BLOCK, 1, "excess"))
+    assert verdict(story.events)[0] == "red"
+
+
+@pytest.mark.parametrize(
+    ("event", "says"),
+    [
+        (health("whole", "dn2", "dn9"), "names dn9"),
+        (health("whole", "dn2", stamp=2), "with stamp 2"),
+        (health("missing", "dn2"), "is missing and names 1"),
+        (health("whole"), "is whole and names 0"),
+    ],
+)
+def test_the_map_names_what_is_there(event: BlockHealth, says: str) -> None:
+    story = written()
+    story.tell("mds1", event)
+    state, why = verdict(story.events)
+    assert state == "red" and says in why
+
+
+def test_a_report_may_be_late_but_not_for_long() -> None:
+    story = written()
+    story.tell("mds1", health("whole", "dn2", "dn3", "dn4"))
+    assert verdict(story.events)[0] == "green"
+    late = story.events.pop()
+    story.events.append(msgspec.structs.replace(late, at_ns=late.at_ns + 2 * PATIENCE_NS))
+    assert "names dn3" in verdict(story.events)[1]

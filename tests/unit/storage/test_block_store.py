@@ -1,0 +1,174 @@
+"""Replicas on a disk: what was finished is there after a power loss, what is damaged is never given out."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nodes.storage.block_file import BlockDamaged, UnknownFormat, length_of, size_of
+from nodes.storage.block_store import WRITING_MAX, BlockRefused, BlockStore
+from nodes.storage.chunks import first_bad, sums_of
+from tests.unit.storage.memory_disk import MemoryDisk
+
+BLOCK = (1 << 48) | 7
+LARGE = 1 << 30
+
+
+def opened(disk: MemoryDisk, capacity: int = LARGE) -> BlockStore:
+    return BlockStore.open(disk, capacity)  # type: ignore[arg-type]
+
+
+async def written(store: BlockStore, octets: bytes, block: int = BLOCK, stamp: int = 1) -> None:
+    await store.begin(block, stamp, 0)
+    put(store, octets, block)
+    await store.finish(block)
+
+
+def put(store: BlockStore, octets: bytes, block: int = BLOCK, packet: int = 1024) -> None:
+    for start in range(0, len(octets), packet):
+        part = octets[start : start + packet]
+        store.append(block, store.replicas[block].length, part, sums_of(part))
+
+
+def whole(store: BlockStore, block: int = BLOCK) -> bytes:
+    found = b""
+    while len(found) < store.replicas[block].length:
+        octets, sums = store.read(block, len(found), 1 << 16)
+        assert first_bad(octets, sums) == -1
+        found += octets
+    return found
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.binary(max_size=5000), st.integers(0, 700))
+def test_a_finished_replica_survives_the_loss_of_power(octets: bytes, torn: int) -> None:
+    disk = MemoryDisk()
+    asyncio.run(written(opened(disk), octets))
+    disk.lose_power(torn)
+    store = opened(disk)
+    assert whole(store) == octets and store.used == len(octets)
+    assert store.replicas[BLOCK].final and not store.replicas[BLOCK].damaged
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.binary(min_size=1, max_size=4000),
+    st.integers(0, 1 << 20),
+    st.integers(0, 7),
+    st.sampled_from(["blk", "rep"]),
+)
+def test_one_flipped_bit_is_found(octets: bytes, place: int, bit: int, kind: str) -> None:
+    disk = MemoryDisk()
+    asyncio.run(written(opened(disk), octets))
+    file = disk.files[next(name for name in disk.files if name.endswith(kind))]
+    file[place % len(file)] ^= 1 << bit
+    try:
+        store = opened(disk)
+    except UnknownFormat as unknown:
+        assert "\n" not in str(unknown)
+        return
+    if not store.replicas[BLOCK].damaged:
+        with pytest.raises(BlockDamaged) as caught:
+            whole(store)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(BlockRefused):
+        store.read(BLOCK, 0, 512)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(min_size=1, max_size=6000), st.integers(0, 5), st.integers(0, 6000))
+def test_what_was_being_written_is_known_as_far_as_it_is_valid(octets: bytes, chunks: int, torn: int) -> None:
+    disk = MemoryDisk()
+    store = opened(disk)
+    asyncio.run(store.begin(BLOCK, 1, 0))
+    put(store, octets)
+    del next(iter(disk.files.values()))[-torn or LARGE :]
+    again = opened(disk)
+    replica = again.replicas[BLOCK]
+    if replica.damaged:
+        assert torn > size_of(len(octets)) - size_of(0)
+        return
+    assert (
+        not replica.final
+        and octets.startswith(whole(again))
+        and replica.length % 512 in (0, len(octets) % 512)
+    )
+    keep = min(chunks * 512, replica.length // 512 * 512)
+    if not keep:
+        return
+    asyncio.run(again.begin(BLOCK, 2, keep))
+    put(again, b"x" * 700)
+    asyncio.run(again.finish(BLOCK))
+    disk.lose_power()
+    assert whole(opened(disk)) == octets[:keep] + b"x" * 700 and opened(disk).replicas[BLOCK].stamp == 2
+
+
+def refused(run: Any) -> str:
+    with pytest.raises(BlockRefused) as caught:
+        found = run()
+        if found is not None:
+            asyncio.run(found)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_stamps_only_rise() -> None:
+    store = opened(MemoryDisk())
+    asyncio.run(written(store, b"abc", stamp=3))
+    for stamp in (1, 2, 3):
+        refused(lambda stamp=stamp: store.begin(BLOCK, stamp, 0))
+    asyncio.run(store.begin(BLOCK, 4, 3))
+    refused(lambda: store.begin(BLOCK, 4, 0))
+    asyncio.run(store.finish(BLOCK))
+    asyncio.run(store.begin(BLOCK, 5, 0))
+    assert store.replicas[BLOCK].length == store.used == 0
+
+
+def test_what_makes_no_sense_is_refused_in_one_line() -> None:
+    disk = MemoryDisk()
+    store = opened(disk, 2000)
+    for block, stamp in ((7, 1), (BLOCK, 0), (BLOCK, 1 << 32), (1 << 70, 1), (-1, 1)):
+        refused(lambda block=block, stamp=stamp: store.begin(block, stamp, 0))
+    refused(lambda: store.begin(BLOCK, 1, 512))
+    refused(lambda: store.append(BLOCK, 0, b"a", sums_of(b"a")))
+    asyncio.run(store.begin(BLOCK, 1, 0))
+    refused(lambda: store.append(BLOCK, 512, b"a", sums_of(b"a")))
+    refused(lambda: store.append(BLOCK, 0, b"a", sums_of(b"b")))
+    put(store, b"a")
+    refused(lambda: store.append(BLOCK, 1, b"a", sums_of(b"a")))
+    for offset, length in ((-512, 1), (1, 1), (1024, 1), (0, 0), (0, (1 << 16) + 1)):
+        refused(lambda offset=offset, length=length: store.read(BLOCK, offset, length))
+    refused(lambda: store.read(BLOCK + 1, 0, 1))
+    asyncio.run(store.begin(BLOCK + 1, 1, 0))
+    with pytest.raises(OSError, match="takes 2000 octets"):
+        store.append(BLOCK + 1, 0, b"a" * 2000, sums_of(b"a" * 2000))
+    for number in range(2, WRITING_MAX):
+        asyncio.run(store.begin(BLOCK + number, 1, 0))
+    refused(lambda: store.begin(BLOCK + WRITING_MAX, 1, 0))
+
+
+def test_what_is_removed_is_gone() -> None:
+    disk = MemoryDisk()
+    store = opened(disk)
+    asyncio.run(written(store, b"abc"))
+    store.remove(BLOCK)
+    store.remove(BLOCK)
+    assert disk.files == {} and store.used == 0 and opened(disk).replicas == {}
+
+
+def test_another_format_is_left_as_it_is() -> None:
+    disk = MemoryDisk()
+    asyncio.run(written(opened(disk), b"abc"))
+    file = next(iter(disk.files.values()))
+    file[8] = 9
+    with pytest.raises(UnknownFormat, match="format 9; this version reads format 1"):
+        opened(disk)
+
+
+@given(st.integers(0, 100_000))
+def test_sizes_and_lengths_fit(length: int) -> None:
+    assert length_of(size_of(length)) == length
