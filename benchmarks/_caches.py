@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from nodes.metadata import namespace
+import nodes.metadata.namespace
 from nodes.metadata.inode import Inode
 from nodes.metadata.tree import Tree
 
@@ -92,8 +92,8 @@ def watched(capacity: int) -> Iterator[dict[int, tuple[Tree, InodeCache]]]:
             self.inodes = WatchedInodes(self.inodes, cache)
             found[group] = self, cache
 
-    namespace.Tree = WatchedTree  # type: ignore[misc]
+    nodes.metadata.namespace.Tree = WatchedTree  # type: ignore[attr-defined]
     try:
         yield found
     finally:
-        namespace.Tree = Tree  # type: ignore[misc]
+        nodes.metadata.namespace.Tree = Tree  # type: ignore[attr-defined]

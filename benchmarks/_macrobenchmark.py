@@ -95,9 +95,13 @@ def items(shape: Shape) -> list[Item]:
 
 
 def parts(work: list[Item], count: int) -> list[list[Item]]:
-    """The same in `count` disjoint runs of equal length."""
+    """The same in `count` disjoint runs of equal length, in each first the directories level by level, then the files."""
     edges = [len(work) * place // count for place in range(count + 1)]
-    return [work[begin:end] for begin, end in pairwise(edges)]
+    runs = [work[begin:end] for begin, end in pairwise(edges)]
+    return [
+        sorted(run, key=lambda item: (item.is_file, not item.is_file and item.path.count("/")))
+        for run in runs
+    ]
 
 
 class Gates:
@@ -149,7 +153,7 @@ class Run:
 
     def __init__(self, shape: Shape, setting: Setting, costs: Costs, seed: int):
         self.shape = shape
-        self._work = items(shape)
+        self._parts = parts(items(shape), setting.clients)
         self._setting = setting
         config = many_groups(
             setting.groups,
@@ -193,9 +197,7 @@ class Run:
         for phase in PHASES:
             before = self._counts()
             outcome.per_s[phase] = self._phase(phase, gates)
-            shared, reads, writes = (
-                now - then for now, then in zip(self._counts(), before, strict=True)
-            )
+            shared, reads, writes = (now - then for now, then in zip(self._counts(), before, strict=True))
             outcome.shared[phase], outcome.reads[phase], outcome.writes[phase] = shared, reads, writes
             if phase == "create":
                 outcome.objects = [len(tree.inodes) for tree in self._trees]
@@ -211,14 +213,13 @@ class Run:
 
     def _phase(self, phase: str, gates: Gates) -> float:
         """Objects per second."""
-        work = self._work[::-1] if phase == "delete" else self._work
         began_ns = self._cluster.now_ns
         tasks: list[asyncio.Task[None]] = []
-        for client, part in zip(self._clients, parts(work, len(self._clients)), strict=True):
-            queue = deque(part)
+        for client, part in zip(self._clients, self._parts, strict=True):
+            queue = deque(reversed(part) if phase == "delete" else part)
             tasks += [client.begin(_works(client, phase, queue, gates)) for _ in range(self._setting.calls)]
         self._cluster.run_until(lambda: _over(tasks), LIMIT_NS)
-        return len(work) * SECOND / (self._cluster.now_ns - began_ns)
+        return self.shape.objects * SECOND / (self._cluster.now_ns - began_ns)
 
 
 def _over(tasks: list[asyncio.Task[None]]) -> bool:
