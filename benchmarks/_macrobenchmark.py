@@ -22,6 +22,8 @@ from nodes.trace.events import SharedStep, Stamped
 PHASES = ("create", "stat", "delete")
 PATIENT = Timing(client_timeout_ms=30_000, call_deadline_ms=600_000, session_timeout_ms=60_000)
 """Nobody fails here, and a client that is in doubt only adds to the load."""
+WARM_NS = 2 * SECOND
+"""Until every active has heard of all the others."""
 LIMIT_NS = 100_000 * SECOND
 
 
@@ -166,6 +168,7 @@ class Run:
         with watched(setting.cache) as found:
             self._cluster = SimCluster(config, seed)
             self._cluster.run_until(self._cluster.settled, LIMIT_NS)
+        self._cluster.run_for(WARM_NS)
         self._trees: list[Tree] = [tree for tree, _ in found.values()]
         self._caches: list[InodeCache] = [cache for _, cache in found.values()]
         for group in config.groups:
