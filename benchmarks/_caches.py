@@ -33,6 +33,7 @@ class InodeCache:
 
     def make(self, number: int) -> None:
         """An inode is made here; it is on disk once it has been pushed out."""
+        self._held.pop(number, None)
         self._hold(number, True)
 
     def drop(self, number: int) -> None:
@@ -58,6 +59,8 @@ class WatchedInodes(dict[int, Inode]):
     def __init__(self, inodes: dict[int, Inode], cache: InodeCache):
         super().__init__(inodes)
         self._cache = cache
+        for number in inodes:
+            cache.make(number)
 
     def __getitem__(self, number: int) -> Inode:
         inode = super().__getitem__(number)

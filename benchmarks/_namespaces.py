@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -154,20 +155,29 @@ def read_tree(path: Path, objects_max: int = OBJECTS_MAX) -> Shape:
     """The shape of a real directory tree; links are files. Raises Malformed."""
     if not path.is_dir():
         raise Malformed(f"{str(path)[:200]!r} is not a directory")
-    number, parents, files = {str(path): 0}, [0], [0]
-    objects = 0
-    for at, directories, names in os.walk(path):
-        place = number[at]
-        below = [name for name in sorted(directories) if not (Path(at) / name).is_symlink()]
-        directories[:] = below
-        files[place] = len(names) + len(set(directories) - set(below))
-        for name in below:
-            number[str(Path(at) / name)] = len(parents)
-            parents.append(place)
-            files.append(0)
-        objects += len(below) + files[place]
-        if objects > objects_max:
-            raise Malformed(f"{str(path)[:200]!r} holds more than {objects_max} files and directories")
+    waiting, parents, files, objects = [(0, str(path))], [0], [0], 0
+    while waiting:
+        place, at = waiting.pop()
+        for is_directory, below in entries(at):
+            objects += 1
+            if objects > objects_max:
+                raise Malformed(f"{str(path)[:200]!r} holds more than {objects_max} files and directories")
+            if is_directory:
+                waiting.append((len(parents), below))
+                parents.append(place)
+                files.append(0)
+            else:
+                files[place] += 1
     if not objects:
         raise Malformed(f"{str(path)[:200]!r} is empty")
     return Shape("tree", parents, files)
+
+
+def entries(at: str) -> Iterator[tuple[bool, str]]:
+    """Whether it is a directory, and its path, of everything in a directory; nothing where it cannot be read."""
+    try:
+        with os.scandir(at) as found:
+            for entry in found:
+                yield entry.is_dir(follow_symlinks=False), entry.path
+    except OSError:
+        return
