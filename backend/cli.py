@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import json
 import re
 import sys
@@ -314,12 +315,22 @@ def explore(
 
 
 @app.command()
-def bench(name: str) -> None:
+def bench(
+    name: str,
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="What this one takes: a directory for ddg.")
+    ] = None,
+) -> None:
     """Run a benchmark; prints one JSON object."""
     known = sorted(path.stem for path in Path(__file__).parent.parent.glob("benchmarks/[a-z]*.py"))
     if name not in known:
         raise Malformed(f"bench {name[:40]!r} is unknown; there are {', '.join(known) or 'none'}")
-    raise typer.Exit(importlib.import_module(f"benchmarks.{name}").main() or 0)
+    main = importlib.import_module(f"benchmarks.{name}").main
+    try:
+        inspect.signature(main).bind(*arguments or ())
+    except TypeError as error:
+        raise Malformed(f"bench {name}: {error}") from None
+    raise typer.Exit(main(*arguments or ()) or 0)
 
 
 def complain(line: str) -> None:

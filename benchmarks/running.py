@@ -7,7 +7,7 @@ import json
 import os
 import platform
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +81,7 @@ async def cluster(
             fabric.home.close()
 
 
-def report(name: str, config: dict[str, Any], figures: dict[str, float], paper: dict[str, float]) -> int:
+def report(name: str, config: dict[str, Any], figures: Mapping[str, Any], paper: dict[str, float]) -> int:
     """Prints the one JSON object of a benchmark."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     machine = {"cores": os.cpu_count(), "memory_gib": round(memory, 1), "python": platform.python_version()}

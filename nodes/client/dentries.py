@@ -45,6 +45,10 @@ class Dentries:
             self._known.clear()
             self.moves = moves
 
+    def gone(self, path: str) -> None:
+        """What this path named was deleted; the directories on the way to it are where they were."""
+        self._known.pop(path, None)
+
     def forget(self, path: str) -> None:
         """The path, and every directory on the way to it."""
         while path:

@@ -166,7 +166,7 @@ class SmartClient:
             start = Start(answer.result.inode, depth_of(operation.path))
             self._dentries.learn(operation.path, start, self._dentries.moves)
         elif type(operation) is Delete:
-            self._dentries.forget(operation.path)
+            self._dentries.gone(operation.path)
 
     def _make_room(self) -> None:
         """Lets calls begin that waited because an older one is still open."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from nodes.sim.desk import Desk
 from nodes.sim.links import Link, Links
 from nodes.sim.loop import Loop, Machine
 from nodes.wire.codec import Codec
@@ -85,9 +86,12 @@ class Net:
     def _deliver(self, sender: str, host: SimNetwork, octets: bytes) -> None:
         messages = self.codec.decode(octets)
         self.delivered += len(messages)
-        step = host.step
+        step, desk = host.step, host.desk
         for message in messages:
-            step(sender, message)
+            if desk is None:
+                step(sender, message)
+            else:
+                desk.take(lambda message=message: step(sender, message))  # type: ignore[misc]
 
 
 class SimNetwork:
@@ -98,6 +102,8 @@ class SimNetwork:
         self.address = f"{name}:1"
         self.machine = machine
         self.step: Callable[[str, Message], None] = lambda peer, message: None
+        self.desk: Desk | None = None
+        """Where messages cost time."""
         self._net = net
         self._outbox: dict[str, list[Message]] = {}
         net.hosts[name] = self
@@ -108,7 +114,16 @@ class SimNetwork:
         self._outbox.setdefault(to, []).append(message)
 
     def _flush(self) -> None:
+        loop = self._net.loop
+        if self.desk is not None and self.desk.free_ns > loop.now_ns:
+            loop.at(self.desk.free_ns, self._leave)
+        else:
+            self._leave()
+
+    def _leave(self) -> None:
         outbox, self._outbox = self._outbox, {}
+        if self.machine.dead:
+            return
         for to, messages in outbox.items():
             self._net.carry(self.name, to, messages)
 

@@ -14,6 +14,8 @@ FRONTEND = ROOT / "frontend"
 MINUTE = 60
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-rs"]
 QUICK = ("architecture", "unit", "papers", "traces", "simulation")
+SIDE_BY_SIDE = ("unit", "simulation")
+"""Nothing in them waits for real time: they may share the processors."""
 LIMITS = {"containers": 30 * MINUTE}
 """An engine and images may have to be made first."""
 SLOW = ("conformance", "processes", "containers", "browser")
@@ -31,7 +33,9 @@ def runners(level: str) -> list[Runner]:
     ]
     for group in QUICK + (SLOW if level == "all" else ()):
         if any((ROOT / "tests" / group).rglob("test_*.py")):
-            listed.append((group, [*PYTEST, f"tests/{group}"], ROOT, LIMITS.get(group, 15 * MINUTE)))
+            workers = ["-n", "auto"] if group in SIDE_BY_SIDE else []
+            command = [*PYTEST, *workers, f"tests/{group}"]
+            listed.append((group, command, ROOT, LIMITS.get(group, 15 * MINUTE)))
     npm = tools.npm()
     if npm:
         listed.append(("biome", [*npm, "run", "-s", "lint"], FRONTEND, 2 * MINUTE))

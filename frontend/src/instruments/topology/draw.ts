@@ -25,7 +25,7 @@ const FAMILIES: Record<Exclude<Family, "other">, string[]> = {
   takeover: ["Recover", "Promise", "Stale"],
   renewing: [
     ...["Register", "Renew", "Renewed", "FetchGroups", "Groups", "TakeImage", "ImageTaken", "Prune"],
-    ...["OpenImage", "ImagePacket", "PacketAcked", "PacketNotTaken", "CloseImage", "ImageShelved"],
+    ...["OpenImage", "ImagePacket", "ImagePacketAcked", "PacketNotTaken", "CloseImage", "ImageShelved"],
     ...["AskImages", "ImagesTold", "FetchFile", "FilePiece", "AskSums", "SumsTold"],
     ...["AskReport", "FileReport", "RecoverFile", "RemoveFile"],
   ],
@@ -46,7 +46,7 @@ const REPLIES = new Set([
   "Renewed",
   "Referred",
   "ImageTaken",
-  "PacketAcked",
+  "ImagePacketAcked",
   "PacketNotTaken",
   "ImageShelved",
   "ImagesTold",

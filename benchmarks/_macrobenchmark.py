@@ -1,0 +1,259 @@
+"""Macrobenchmark1 of DCFS2 §5.1.2 on simulated servers: make a whole namespace, stat all of it, delete all of it, each client a part of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from itertools import pairwise
+
+import msgspec
+
+from benchmarks._caches import InodeCache, watched
+from benchmarks._namespaces import Shape
+from nodes.config import SECOND, Timing, many_groups
+from nodes.metadata.operations import Create, Delete, Mkdir, Operation, Stat
+from nodes.metadata.placement import Granularity
+from nodes.metadata.tree import Tree
+from nodes.sim.cluster import SimClient, SimCluster
+from nodes.sim.desk import Desk
+from nodes.trace.events import SharedStep, Stamped
+
+PHASES = ("create", "stat", "delete")
+PATIENT = Timing(client_timeout_ms=30_000, call_deadline_ms=600_000, session_timeout_ms=60_000)
+"""Nobody fails here, and a client that is in doubt only adds to the load."""
+WARM_NS = 2 * SECOND
+"""Until every active has heard of all the others."""
+LIMIT_NS = 100_000 * SECOND
+
+
+class Costs(msgspec.Struct, frozen=True):
+    """What a server's hardware takes, in nanoseconds."""
+
+    message_ns: int
+    """To handle one message."""
+    access_ns: int
+    """To read or write one inode that the cache does not hold."""
+    sync_ns: int
+    """To make the journal durable, beyond what the simulated disk takes (0.15 to 0.35 ms, now and then 8)."""
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """One run."""
+
+    placement: str
+    granularity: Granularity = Granularity()
+    groups: int = 16
+    clients: int = 32
+    calls: int = 4
+    """That each client has open at once."""
+    cache: int = 2_560
+    """Inodes per server."""
+
+
+class Outcome(msgspec.Struct):
+    """What one run showed."""
+
+    per_s: dict[str, float]
+    """Objects per second of virtual time, by phase."""
+    objects: list[int]
+    """Per group, once all are made."""
+    branch_points: int
+    shared: dict[str, int]
+    """Operations on several groups, by phase."""
+    reads: dict[str, int]
+    """Of inodes that the caches did not hold, by phase."""
+    writes: dict[str, int]
+
+    @property
+    def evenness(self) -> float:
+        """Objects of the average group to those of the largest: 1 when all hold as many."""
+        return sum(self.objects) / len(self.objects) / max(self.objects)
+
+
+class Item(msgspec.Struct, frozen=True, gc=False):
+    """A directory or a file; `directory` is its own number, or that of a file's parent."""
+
+    path: str
+    directory: int
+    is_file: bool
+
+
+def items(shape: Shape) -> list[Item]:
+    """Everything but the root in depth-first order, a directory before what is in it."""
+    below: list[list[int]] = [[] for _ in shape.parents]
+    for number, parent in enumerate(shape.parents):
+        if number:
+            below[parent].append(number)
+    found: list[Item] = []
+    waiting = [(0, "")]
+    while waiting:
+        number, path = waiting.pop()
+        if number:
+            found.append(Item(path, number, False))
+        found += [Item(f"{path}/f{file}", number, True) for file in range(shape.files[number])]
+        waiting += [(child, f"{path}/d{child}") for child in reversed(below[number])]
+    return found
+
+
+def parts(work: list[Item], count: int) -> list[list[Item]]:
+    """The same in `count` disjoint runs of equal length, in each first the directories level by level, then the files."""
+    edges = [len(work) * place // count for place in range(count + 1)]
+    runs = [work[begin:end] for begin, end in pairwise(edges)]
+    return [
+        sorted(run, key=lambda item: (item.is_file, not item.is_file and item.path.count("/")))
+        for run in runs
+    ]
+
+
+class Gates:
+    """Lets a call begin only when what it needs is there: the parent is made, or the directory is empty."""
+
+    def __init__(self, shape: Shape):
+        self._parents = shape.parents
+        self._left = list(shape.files)
+        for parent in shape.parents[1:]:
+            self._left[parent] += 1
+        self._made = {0}
+        self._waiting: dict[int, list[asyncio.Future[None]]] = {}
+
+    async def to_make(self, item: Item) -> None:
+        parent = self._parent(item)
+        if parent not in self._made:
+            await self._opened(parent)
+
+    def made(self, item: Item) -> None:
+        if not item.is_file:
+            self._made.add(item.directory)
+            self._open(item.directory)
+
+    async def to_delete(self, item: Item) -> None:
+        if not item.is_file and self._left[item.directory]:
+            await self._opened(item.directory)
+
+    def deleted(self, item: Item) -> None:
+        parent = self._parent(item)
+        self._left[parent] -= 1
+        if not self._left[parent]:
+            self._open(parent)
+
+    def _parent(self, item: Item) -> int:
+        return item.directory if item.is_file else self._parents[item.directory]
+
+    async def _opened(self, directory: int) -> None:
+        gate: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(directory, []).append(gate)
+        await gate
+
+    def _open(self, directory: int) -> None:
+        for gate in self._waiting.pop(directory, []):
+            gate.set_result(None)
+
+
+class Run:
+    """A cluster of groups of one server each, as the paper's servers are not replicated, with its clients."""
+
+    def __init__(self, shape: Shape, setting: Setting, costs: Costs, seed: int):
+        self.shape = shape
+        self._parts = parts(items(shape), setting.clients)
+        self._setting = setting
+        config = many_groups(
+            setting.groups,
+            0,
+            placement=setting.placement,
+            granularity=setting.granularity,
+            timing=PATIENT,
+            image_every=0,
+        )
+        with watched(setting.cache) as found:
+            self._cluster = SimCluster(config, seed)
+            self._cluster.run_until(self._cluster.settled, LIMIT_NS)
+        self._cluster.run_for(WARM_NS)
+        self._trees: list[Tree] = [tree for tree, _ in found.values()]
+        self._caches: list[InodeCache] = [cache for _, cache in found.values()]
+        for group in config.groups:
+            self._charge(group.members[0], found[group.number][1], costs)
+        self._clients = [
+            self._cluster.start_client(f"client{number + 1}") for number in range(setting.clients)
+        ]
+        self._shared = 0
+        self._cluster.on_event(self._on_event)
+
+    def _charge(self, name: str, cache: InodeCache, costs: Costs) -> None:
+        server = self._cluster.servers[name]
+        assert server.machine is not None
+        cache.news()
+        server.store.slow_ns = costs.sync_ns
+        self._cluster.net.hosts[name].desk = Desk(
+            server.machine, costs.message_ns, lambda: cache.news() * costs.access_ns
+        )
+
+    def _on_event(self, stamped: Stamped) -> None:
+        event = stamped.event
+        self._shared += type(event) is SharedStep and event.step == "begin"
+        self._cluster.events.clear()
+
+    def run(self) -> Outcome:
+        """The three phases, one after the other. Raises FsError when a call fails, Stuck."""
+        outcome = Outcome({}, [], 0, {}, {}, {})
+        gates = Gates(self.shape)
+        for phase in PHASES:
+            before = self._counts()
+            outcome.per_s[phase] = self._phase(phase, gates)
+            shared, reads, writes = (now - then for now, then in zip(self._counts(), before, strict=True))
+            outcome.shared[phase], outcome.reads[phase], outcome.writes[phase] = shared, reads, writes
+            if phase == "create":
+                outcome.objects = [len(tree.inodes) for tree in self._trees]
+                outcome.branch_points = sum(tree.branch_points for tree in self._trees)
+        return outcome
+
+    def _counts(self) -> tuple[int, int, int]:
+        return (
+            self._shared,
+            sum(cache.reads for cache in self._caches),
+            sum(cache.writes for cache in self._caches),
+        )
+
+    def _phase(self, phase: str, gates: Gates) -> float:
+        """Objects per second."""
+        began_ns = self._cluster.now_ns
+        tasks: list[asyncio.Task[None]] = []
+        for client, part in zip(self._clients, self._parts, strict=True):
+            queue = deque(reversed(part) if phase == "delete" else part)
+            tasks += [client.begin(_works(client, phase, queue, gates)) for _ in range(self._setting.calls)]
+        self._cluster.run_until(lambda: _over(tasks), LIMIT_NS)
+        return self.shape.objects * SECOND / (self._cluster.now_ns - began_ns)
+
+
+def _over(tasks: list[asyncio.Task[None]]) -> bool:
+    """Whether all have ended. Raises what one of them raised."""
+    while tasks and tasks[-1].done():
+        tasks.pop().result()
+    return not tasks
+
+
+async def _works(client: SimClient, phase: str, queue: deque[Item], gates: Gates) -> None:
+    """One of a client's callers: takes the next object of the client's part, again and again."""
+    wait: Callable[[Item], Awaitable[None]] = {
+        "create": gates.to_make, "stat": _at_once, "delete": gates.to_delete,
+    }[phase]  # fmt: skip
+    while queue:
+        item = queue.popleft()
+        await wait(item)
+        await client.client.call(_operation(phase, item))
+        if phase == "create":
+            gates.made(item)
+        elif phase == "delete":
+            gates.deleted(item)
+
+
+async def _at_once(item: Item) -> None:
+    pass
+
+
+def _operation(phase: str, item: Item) -> Operation:
+    if phase == "stat":
+        return Stat(item.path)
+    if phase == "delete":
+        return Delete(item.path)
+    return Create(item.path) if item.is_file else Mkdir(item.path)

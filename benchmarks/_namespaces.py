@@ -1,0 +1,183 @@
+"""The shapes of the two namespaces of DCFS2 §5.1.1, made anew from a seed and made smaller by known factors, or read off a real directory tree.
+
+A shape knows no names: directory 0 is the root, and the parent of every other one has a smaller number.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from backend.errors import Malformed
+
+HOMES = 64
+"""Directories in the root, which is not scaled; the paper does not tell how many."""
+LEVELS = (4, 10, 18, 22, 18, 12, 7, 4, 2.5, 1, 0.5)
+"""Weights of the levels below them: 70 % of all directories are in four continuous levels (DCFS2 Fig. 5a shows no numbers)."""
+TAIL = 1.5
+"""Of the Pareto distribution by which directories draw child directories."""
+MANY_CHILDREN = 5
+FEW_SHARE = 0.92
+"""Of directories, with fewer than `MANY_CHILDREN` child directories."""
+OBJECTS_MAX = 200_000
+
+
+class Sizes(msgspec.Struct, frozen=True):
+    """So many of the directories hold between `low` and `high` files each, and so many of all files."""
+
+    directories: float
+    low: int
+    high: int
+    files: float
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """What the paper tells of one of its namespaces; the last entry of `sizes` is given the directories and files that are left."""
+
+    name: str
+    directories: int
+    files: int
+    largest: float
+    """Share of all files that lies in one directory."""
+    sizes: tuple[Sizes, ...]
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """A namespace without names."""
+
+    name: str
+    parents: list[int]
+    """Of every directory; the root's is 0."""
+    files: list[int]
+    """Child files of every directory."""
+
+    @property
+    def objects(self) -> int:
+        """Directories and files, without the root."""
+        return len(self.parents) - 1 + sum(self.files)
+
+
+NAMESPACE1 = Kind(
+    "namespace1", 25_864, 698_320, 0.0655,
+    (Sizes(0.0016, 512, 4_095, 0.06), Sizes(0.1284, 33, 511, 0.63), Sizes(0, 0, 32, 0)),
+)  # fmt: skip
+"""93.45 % of the files in directories of less than 4096; 42,000 branch files where `FileWid` is 2048, so the rest is in one directory."""
+NAMESPACE2 = Kind(
+    "namespace2", 34_721, 1_010_000, 0.0,
+    (Sizes(0.0031, 512, 2_048, 0.1075), Sizes(0.1269, 33, 511, 0.65), Sizes(0, 0, 32, 0)),
+)  # fmt: skip
+"""89.25 % of the files in directories of less than 512, none in one of more than 2048."""
+
+
+def shape_of(kind: Kind, directories_by: int, sizes_by: int, seed: int) -> Shape:
+    """The namespace with one of `directories_by` directories, each of one of `sizes_by` as many files."""
+    rng = random.Random(f"{seed}/{kind.name}")
+    directories = max(2, kind.directories // directories_by)
+    files = kind.files // (directories_by * sizes_by)
+    parents = hierarchy(directories, rng)
+    return Shape(kind.name, parents, child_files(kind, directories, files, sizes_by, rng))
+
+
+def hierarchy(directories: int, rng: random.Random) -> list[int]:
+    """The parents of the root and of `directories` directories below it, level by level.
+
+    Parents are drawn from the level above by a weight with a long tail, so that some subtrees are far larger than others; at most 8 % of
+    the directories come to more than four child directories.
+    """
+    parents, above, wide_left = [0], [0], int(directories * (1 - FEW_SHARE))
+    homes = min(HOMES, directories)
+    for count in (homes, *shares(LEVELS, directories - homes)):
+        if count:
+            drawn, wide_left = children(len(above), count, wide_left, rng)
+            first = len(parents)
+            parents += [above[place] for place in drawn]
+            above = list(range(first, len(parents)))
+    return parents
+
+
+def children(above: int, count: int, wide_left: int, rng: random.Random) -> tuple[list[int], int]:
+    """Which of `above` parents each of `count` directories is given, in order; and how many more may be wide."""
+    held = [0] * above
+    weights = list(itertools.accumulate(rng.paretovariate(TAIL) for _ in range(above)))
+    while sum(held) < count:
+        place = rng.choices(range(above), cum_weights=weights)[0]
+        if held[place] == MANY_CHILDREN - 1:
+            if not wide_left:
+                place = held.index(min(held))
+            if held[place] == MANY_CHILDREN - 1:
+                wide_left -= 1
+        held[place] += 1
+    return [place for place in range(above) for _ in range(held[place])], max(0, wide_left)
+
+
+def shares(weights: tuple[float, ...], total: int) -> list[int]:
+    """Whole numbers in proportion to the weights whose sum is `total`; what rounding leaves goes to the largest."""
+    whole = sum(weights)
+    parts = [int(total * weight / whole) for weight in weights]
+    parts[weights.index(max(weights))] += total - sum(parts)
+    return parts
+
+
+def child_files(kind: Kind, directories: int, files: int, sizes_by: int, rng: random.Random) -> list[int]:
+    """How many files the root, none, and every directory hold: `files` in all."""
+    found = [round(files * kind.largest)] if kind.largest else []
+    for size in kind.sizes[:-1]:
+        count = round(directories * size.directories)
+        low, high = -(-size.low // sizes_by), -(-size.high // sizes_by)
+        total = min(max(round(files * size.files), count * low), count * high)
+        drawn = [round(low * (high / low) ** rng.random()) for _ in range(count)]
+        found += fitted(drawn, low, high, total, rng)
+    count, high = directories - len(found), -(-kind.sizes[-1].high // sizes_by)
+    drawn = [int((high + 1) * rng.random() ** 3) for _ in range(count)]
+    found += fitted(drawn, 0, high, min(max(0, files - sum(found)), count * high), rng)
+    rng.shuffle(found)
+    return [0, *found]
+
+
+def fitted(values: list[int], low: int, high: int, total: int, rng: random.Random) -> list[int]:
+    """The values, one of them changed by one again and again until their sum is `total`, all within the bounds."""
+    values, lacks = list(values), total - sum(values)
+    step = 1 if lacks > 0 else -1
+    while lacks:
+        place = rng.randrange(len(values))
+        if low <= values[place] + step <= high:
+            values[place] += step
+            lacks -= step
+    return values
+
+
+def read_tree(path: Path, objects_max: int = OBJECTS_MAX) -> Shape:
+    """The shape of a real directory tree; links are files. Raises Malformed."""
+    if not path.is_dir():
+        raise Malformed(f"{str(path)[:200]!r} is not a directory")
+    waiting, parents, files, objects = [(0, str(path))], [0], [0], 0
+    while waiting:
+        place, at = waiting.pop()
+        for is_directory, below in entries(at):
+            objects += 1
+            if objects > objects_max:
+                raise Malformed(f"{str(path)[:200]!r} holds more than {objects_max} files and directories")
+            if is_directory:
+                waiting.append((len(parents), below))
+                parents.append(place)
+                files.append(0)
+            else:
+                files[place] += 1
+    if not objects:
+        raise Malformed(f"{str(path)[:200]!r} is empty")
+    return Shape("tree", parents, files)
+
+
+def entries(at: str) -> Iterator[tuple[bool, str]]:
+    """Whether it is a directory, and its path, of everything in a directory; nothing where it cannot be read."""
+    try:
+        with os.scandir(at) as found:
+            for entry in found:
+                yield entry.is_dir(follow_symlinks=False), entry.path
+    except OSError:
+        return

@@ -1,0 +1,176 @@
+"""DDG against random and subtree placement by Macrobenchmark1 in virtual time (DCFS2 §5.1, Figures 6 to 12)."""
+
+from __future__ import annotations
+
+import gc
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from benchmarks._macrobenchmark import Costs, Outcome, Run, Setting
+from benchmarks._namespaces import NAMESPACE1, NAMESPACE2, Shape, read_tree, shape_of
+from benchmarks.running import report
+from nodes.metadata.placement import Granularity
+
+KINDS = (NAMESPACE1, NAMESPACE2)
+DIRECTORIES_BY, SIZES_BY = 16, 8
+"""One of so many directories, each with one of so many of its files; `FileWid` is scaled with the latter."""
+CACHED = 131_072 / (NAMESPACE1.directories + NAMESPACE1.files)
+"""Inodes in a server's cache for each object of the whole namespace (§5.1.3)."""
+PAPER = Costs(message_ns=50_000, access_ns=7_700_000, sync_ns=3_000_000)
+"""A disk of 10,000 turns a minute: half a turn to append to the journal, 4.7 ms more to seek an inode."""
+FLASH = Costs(message_ns=50_000, access_ns=100_000, sync_ns=0)
+GOOD = Granularity(2, 16, 2048)
+"""The paper's choice for Fig. 12, and where the curves cross."""
+FILES = (128, 512, 2048, 8192)
+DIRECTORIES = (4, 16, 64)
+DEPTHS = (1, 2, 4, 8)
+SERVERS = (1, 2, 4, 8, 16)
+CALLS = 4
+SEED = 1
+FIGURES_ABOVE = {
+    "create_vs_subtree": 1.4,
+    "create_vs_random": 1.5,
+    "stat_vs_subtree": 3.0,
+    "stat_vs_random": 1.1,
+}
+"""What the paper says of good granularities, at least."""
+
+
+class Scale(msgspec.Struct, frozen=True):
+    """By how much a namespace is smaller than the paper's; 1 for a real tree."""
+
+    directories: int = DIRECTORIES_BY
+    sizes: int = SIZES_BY
+
+
+class Comparison:
+    """All runs on one namespace, each made once."""
+
+    def __init__(self, shape: Shape, scale: Scale):
+        self._shape = shape
+        self._scale = scale
+        self._cache = max(1, round(shape.objects * CACHED))
+        self.run = cache(self._run)
+
+    def _run(
+        self, placement: str, granularity: Granularity = GOOD, groups: int = 16, costs: Costs = PAPER
+    ) -> Outcome:
+        """`granularity` in the paper's units."""
+        scaled = msgspec.structs.replace(granularity, files=max(1, granularity.files // self._scale.sizes))
+        setting = Setting(placement, scaled, groups, calls=CALLS, cache=self._cache)
+        outcome = Run(self._shape, setting, costs, SEED).run()
+        gc.collect()
+        return outcome
+
+    def figures(self) -> dict[str, Any]:
+        """The ratios at the good granularity, then the curves."""
+        told: dict[str, Any] = {
+            "files": sum(self._shape.files),
+            "directories": len(self._shape.parents) - 1,
+            "largest_home": round(largest_home(self._shape), 3),
+            "cached_inodes_per_server": self._cache,
+            "granularity": name_of(GOOD),
+            **self.ratios(PAPER),
+            "flash": self.ratios(FLASH),
+            "subtree": told_of(self.run("subtree")),
+            "random": told_of(self.run("random")),
+            "ddg": told_of(self.run("ddg")),
+        }
+        for key, granularities in curves().items():
+            told[key] = [self._point(granularity) for granularity in granularities]
+        told["fig12_servers"] = self.speed_ups()
+        return told
+
+    def ratios(self, costs: Costs) -> dict[str, float]:
+        """Throughput of DDG over that of the others."""
+        good = self.run("ddg", costs=costs)
+        return {
+            f"{phase}_vs_{other}": round(good.per_s[phase] / self.run(other, costs=costs).per_s[phase], 2)
+            for other in ("subtree", "random")
+            for phase in good.per_s
+        }
+
+    def _point(self, granularity: Granularity) -> dict[str, Any]:
+        """Throughput over that of subtree, as the paper's figures show it."""
+        outcome, base = self.run("ddg", granularity), self.run("subtree")
+        return {
+            "granularity": name_of(granularity),
+            **{phase: round(outcome.per_s[phase] / base.per_s[phase], 2) for phase in outcome.per_s},
+            "branch_points": outcome.branch_points,
+            "evenness": round(outcome.evenness, 3),
+        }
+
+    def speed_ups(self) -> list[dict[str, Any]]:
+        """Of the good granularity over one server."""
+        alone = self.run("ddg", groups=SERVERS[0])
+        points = []
+        for servers in SERVERS:
+            outcome = self.run("ddg", groups=servers)
+            speed_up = {phase: round(outcome.per_s[phase] / alone.per_s[phase], 2) for phase in alone.per_s}
+            points.append({"servers": servers, **speed_up})
+        return points
+
+
+def curves() -> dict[str, list[Granularity]]:
+    """One value of the good granularity at a time is another (Figures 6 and 9, 7 and 10, 8 and 11)."""
+    change = msgspec.structs.replace
+    return {
+        "fig6_fig9_file_wid": [change(GOOD, files=files) for files in FILES],
+        "fig7_fig10_dir_wid": [change(GOOD, directories=directories) for directories in DIRECTORIES],
+        "fig8_fig11_dir_dep": [change(GOOD, depth=depth) for depth in DEPTHS],
+    }
+
+
+def told_of(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "per_s": {phase: round(rate) for phase, rate in outcome.per_s.items()},
+        "objects_per_group": outcome.objects,
+        "evenness": round(outcome.evenness, 3),
+        "branch_points": outcome.branch_points,
+        "operations_on_several_groups": outcome.shared,
+        "inode_reads": outcome.reads,
+        "inode_writes": outcome.writes,
+    }
+
+
+def name_of(granularity: Granularity) -> str:
+    return f"{granularity.depth}-{granularity.directories}-{granularity.files}"
+
+
+def largest_home(shape: Shape) -> float:
+    """Share of all objects that is in the largest subtree of the root: what no subtree placement can divide."""
+    home = list(range(len(shape.parents)))
+    objects: Counter[int] = Counter()
+    for number, parent in enumerate(shape.parents):
+        if number:
+            home[number] = home[parent] if parent else number
+            objects[home[number]] += 1 + shape.files[number]
+    return max(objects.values(), default=0) / shape.objects
+
+
+def main(tree: str = "") -> int:
+    """Prints one JSON object. With a directory, its tree is the only namespace."""
+    gc.set_threshold(200_000, 50, 1000)
+    scale = Scale(1, 1) if tree else Scale()
+    shapes = (
+        [read_tree(Path(tree))]
+        if tree
+        else [shape_of(kind, scale.directories, scale.sizes, SEED) for kind in KINDS]
+    )
+    figures = {shape.name: Comparison(shape, scale).figures() for shape in shapes}
+    config = {
+        "groups": 16,
+        "standbys": 0,
+        "clients": 32,
+        "calls_at_once_per_client": CALLS,
+        "directories_scaled_by": scale.directories,
+        "files_per_directory_and_file_wid_scaled_by": scale.sizes,
+        "seed": SEED,
+        "costs_ns": msgspec.to_builtins(PAPER),
+        "flash_costs_ns": msgspec.to_builtins(FLASH),
+    }
+    return report("ddg", config, figures, FIGURES_ABOVE)
