@@ -50,7 +50,7 @@ def test_the_same_seed_gives_the_same_figures() -> None:
 def test_the_figures_of_a_namespace(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     for name, few in (("FILES", (16, 2048)), ("DIRECTORIES", (16,)), ("DEPTHS", (1,)), ("SERVERS", (1, 16))):
         monkeypatch.setattr(ddg, name, few)
-    told = ddg.Comparison(TINY, ddg.Scale(1, 8)).figures()
+    told = ddg.Comparison([TINY] * 3, ddg.Scale(1, 8)).figures()
     assert set(ddg.FIGURES_ABOVE) <= set(told)
     assert [point["granularity"] for point in told["fig6_fig9_file_wid"]] == ["2-16-16", "2-16-2048"]
     assert told["fig12_servers"][0] == {"servers": 1, "create": 1.0, "stat": 1.0, "delete": 1.0}
