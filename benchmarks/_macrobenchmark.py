@@ -155,7 +155,8 @@ class Run:
 
     def __init__(self, shape: Shape, setting: Setting, costs: Costs, seed: int):
         self.shape = shape
-        self._parts = parts(items(shape), setting.clients)
+        self.parts = parts(items(shape), setting.clients)
+        """What each client does."""
         self._setting = setting
         config = many_groups(
             setting.groups,
@@ -218,17 +219,22 @@ class Run:
         """Objects per second."""
         began_ns = self._cluster.now_ns
         tasks: list[asyncio.Task[None]] = []
-        for client, part in zip(self._clients, self._parts, strict=True):
+        for client, part in zip(self._clients, self.parts, strict=True):
             queue = deque(reversed(part) if phase == "delete" else part)
             tasks += [client.begin(_works(client, phase, queue, gates)) for _ in range(self._setting.calls)]
-        self._cluster.run_until(lambda: _over(tasks), LIMIT_NS)
+        failed: list[asyncio.Task[None]] = []
+        for task in tasks:
+            task.add_done_callback(lambda done: failed.append(done) if done.exception() else None)
+        self._cluster.run_until(lambda: _over(tasks, failed), LIMIT_NS)
         return self.shape.objects * SECOND / (self._cluster.now_ns - began_ns)
 
 
-def _over(tasks: list[asyncio.Task[None]]) -> bool:
+def _over(tasks: list[asyncio.Task[None]], failed: list[asyncio.Task[None]]) -> bool:
     """Whether all have ended. Raises what one of them raised."""
+    if failed:
+        failed[0].result()
     while tasks and tasks[-1].done():
-        tasks.pop().result()
+        tasks.pop()
     return not tasks
 
 

@@ -6,6 +6,7 @@ import gc
 from collections import Counter
 from functools import cache
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import msgspec
@@ -30,7 +31,8 @@ DIRECTORIES = (4, 16, 64)
 DEPTHS = (1, 2, 4, 8)
 SERVERS = (1, 2, 4, 8, 16)
 CALLS = 4
-SEED = 1
+SEEDS = (1, 2, 3)
+"""Of namespaces and clusters: where the large subtrees come to lie, and so what the caches hold, is chance. The curves are of the first."""
 FIGURES_ABOVE = {
     "create_vs_subtree": 1.4,
     "create_vs_random": 1.5,
@@ -48,34 +50,47 @@ class Scale(msgspec.Struct, frozen=True):
 
 
 class Comparison:
-    """All runs on one namespace, each made once."""
+    """All runs on one kind of namespace, each made once; `shapes` are of the seeds, in order."""
 
-    def __init__(self, shape: Shape, scale: Scale):
-        self._shape = shape
+    def __init__(self, shapes: list[Shape], scale: Scale):
+        self._shapes = dict(zip(SEEDS, shapes, strict=True))
+        self._first = shapes[0]
         self._scale = scale
-        self._cache = max(1, round(shape.objects * CACHED))
-        self.run = cache(self._run)
+        self._made = cache(self._make)
 
-    def _run(
-        self, placement: str, granularity: Granularity = GOOD, groups: int = 16, costs: Costs = PAPER
+    def run(
+        self,
+        placement: str,
+        granularity: Granularity = GOOD,
+        groups: int = 16,
+        costs: Costs = PAPER,
+        seed: int = SEEDS[0],
     ) -> Outcome:
         """`granularity` in the paper's units."""
+        return self._made(placement, granularity, groups, costs, seed)
+
+    def _make(
+        self, placement: str, granularity: Granularity, groups: int, costs: Costs, seed: int
+    ) -> Outcome:
+        shape = self._shapes[seed]
         scaled = msgspec.structs.replace(granularity, files=max(1, granularity.files // self._scale.sizes))
-        setting = Setting(placement, scaled, groups, calls=CALLS, cache=self._cache)
-        outcome = Run(self._shape, setting, costs, SEED).run()
+        setting = Setting(placement, scaled, groups, calls=CALLS, cache=cached(shape))
+        outcome = Run(shape, setting, costs, seed).run()
         gc.collect()
         return outcome
 
     def figures(self) -> dict[str, Any]:
         """The ratios at the good granularity, then the curves."""
         told: dict[str, Any] = {
-            "files": sum(self._shape.files),
-            "directories": len(self._shape.parents) - 1,
-            "largest_home": round(largest_home(self._shape), 3),
-            "cached_inodes_per_server": self._cache,
+            "files": sum(self._first.files),
+            "directories": len(self._first.parents) - 1,
+            "largest_home": [round(largest_home(shape), 3) for shape in self._shapes.values()],
+            "cached_inodes_per_server": cached(self._first),
             "granularity": name_of(GOOD),
-            **self.ratios(PAPER),
-            "flash": self.ratios(FLASH),
+            **self.medians(PAPER),
+            "flash": self.medians(FLASH),
+            "by_seed": [self.ratios(PAPER, seed) for seed in SEEDS],
+            "flash_by_seed": [self.ratios(FLASH, seed) for seed in SEEDS],
             "subtree": told_of(self.run("subtree")),
             "random": told_of(self.run("random")),
             "ddg": told_of(self.run("ddg")),
@@ -85,12 +100,18 @@ class Comparison:
         told["fig12_servers"] = self.speed_ups()
         return told
 
-    def ratios(self, costs: Costs) -> dict[str, float]:
+    def medians(self, costs: Costs) -> dict[str, float]:
+        """Of the ratios of all seeds."""
+        each = [self.ratios(costs, seed) for seed in SEEDS]
+        return {key: median(ratios[key] for ratios in each) for key in each[0]}
+
+    def ratios(self, costs: Costs, seed: int) -> dict[str, float]:
         """Throughput of DDG over that of the others."""
-        good = self.run("ddg", costs=costs)
+        good = self.run("ddg", costs=costs, seed=seed)
+        others = {other: self.run(other, costs=costs, seed=seed) for other in ("subtree", "random")}
         return {
-            f"{phase}_vs_{other}": round(good.per_s[phase] / self.run(other, costs=costs).per_s[phase], 2)
-            for other in ("subtree", "random")
+            f"{phase}_vs_{other}": round(good.per_s[phase] / outcome.per_s[phase], 2)
+            for other, outcome in others.items()
             for phase in good.per_s
         }
 
@@ -99,7 +120,8 @@ class Comparison:
         outcome, base = self.run("ddg", granularity), self.run("subtree")
         return {
             "granularity": name_of(granularity),
-            **{phase: round(outcome.per_s[phase] / base.per_s[phase], 2) for phase in outcome.per_s},
+            **{phase: round(rate / base.per_s[phase], 2) for phase, rate in outcome.per_s.items()},
+            "per_s": {phase: round(rate) for phase, rate in outcome.per_s.items()},
             "branch_points": outcome.branch_points,
             "evenness": round(outcome.evenness, 3),
         }
@@ -137,6 +159,11 @@ def told_of(outcome: Outcome) -> dict[str, Any]:
     }
 
 
+def cached(shape: Shape) -> int:
+    """Inodes that each server's cache holds."""
+    return max(1, round(shape.objects * CACHED))
+
+
 def name_of(granularity: Granularity) -> str:
     return f"{granularity.depth}-{granularity.directories}-{granularity.files}"
 
@@ -156,12 +183,11 @@ def main(tree: str = "") -> int:
     """Prints one JSON object. With a directory, its tree is the only namespace."""
     gc.set_threshold(200_000, 50, 1000)
     scale = Scale(1, 1) if tree else Scale()
-    shapes = (
-        [read_tree(Path(tree))]
-        if tree
-        else [shape_of(kind, scale.directories, scale.sizes, SEED) for kind in KINDS]
-    )
-    figures = {shape.name: Comparison(shape, scale).figures() for shape in shapes}
+    if tree:
+        kinds = [[read_tree(Path(tree))] * len(SEEDS)]
+    else:
+        kinds = [[shape_of(kind, scale.directories, scale.sizes, seed) for seed in SEEDS] for kind in KINDS]
+    figures = {shapes[0].name: Comparison(shapes, scale).figures() for shapes in kinds}
     config = {
         "groups": 16,
         "standbys": 0,
@@ -169,7 +195,7 @@ def main(tree: str = "") -> int:
         "calls_at_once_per_client": CALLS,
         "directories_scaled_by": scale.directories,
         "files_per_directory_and_file_wid_scaled_by": scale.sizes,
-        "seed": SEED,
+        "seeds": SEEDS,
         "costs_ns": msgspec.to_builtins(PAPER),
         "flash_costs_ns": msgspec.to_builtins(FLASH),
     }

@@ -22,7 +22,8 @@ class Link(_Change, array_like=True, tag=True, gc=False, frozen=True):
     child: int
     over: int = 0
     unit: Unit | None = None
-    """What the parent's values become, where the placement keeps any."""
+    """What the parent's values become, where the placement keeps any: at once, so that the next object is counted on from there; an
+    operation that is aborted has been counted all the same."""
 
 
 class Unlink(_Change, array_like=True, tag=True, gc=False, frozen=True):

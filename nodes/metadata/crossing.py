@@ -12,7 +12,7 @@ from zlib import crc32
 
 import msgspec
 
-from nodes.metadata.changes import Change
+from nodes.metadata.changes import Change, Link
 from nodes.metadata.effects import carry_out
 from nodes.metadata.inode import MASK
 from nodes.metadata.records import (
@@ -128,6 +128,9 @@ class Crossing:
         begun = Begun(record.op_id, record.lowest_open, record.own, record.peers, record.coordinated)
         self._set("begun", record.seq, begun, undo)
         self._hold(record.own, undo)
+        for change in record.own:
+            if isinstance(change, Link) and change.unit is not None:
+                self._tree.set_unit(change.parent, change.unit, undo)
 
     def _unbegin(self, record: BeginRecord, next_seq: int) -> None:
         self.next_seq = next_seq

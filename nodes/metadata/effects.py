@@ -50,8 +50,6 @@ def carry_out(tree: Tree, changes: list[Change], numbers: list[int], at_ns: int,
             if change.over:
                 tree.unlink(parent, change.name, at_ns, undo)
             tree.link(parent, change.name, change.child or next(made), at_ns, undo)
-            if change.unit is not None:
-                tree.set_unit(change.parent, change.unit, undo)
         elif type(change) is Unlink:
             tree.unlink(tree.inodes[change.parent], change.name, at_ns, undo)
         elif type(change) is DropInode:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 from benchmarks import ddg
 from benchmarks._macrobenchmark import Costs, Run, Setting
 from benchmarks._namespaces import Shape
+from nodes.errors import FsError
 from nodes.metadata.placement import Granularity
 
 COSTS = Costs(50_000, 7_700_000, 0)
@@ -48,8 +50,15 @@ def test_the_same_seed_gives_the_same_figures() -> None:
 def test_the_figures_of_a_namespace(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     for name, few in (("FILES", (16, 2048)), ("DIRECTORIES", (16,)), ("DEPTHS", (1,)), ("SERVERS", (1, 16))):
         monkeypatch.setattr(ddg, name, few)
-    told = ddg.Comparison(TINY, ddg.Scale(1, 8)).figures()
+    told = ddg.Comparison([TINY] * 3, ddg.Scale(1, 8)).figures()
     assert set(ddg.FIGURES_ABOVE) <= set(told)
     assert [point["granularity"] for point in told["fig6_fig9_file_wid"]] == ["2-16-16", "2-16-2048"]
     assert told["fig12_servers"][0] == {"servers": 1, "create": 1.0, "stat": 1.0, "delete": 1.0}
     assert len(told["ddg"]["objects_per_group"]) == 16
+
+
+def test_a_call_that_fails_ends_the_run() -> None:
+    made = Run(TINY, Setting("ddg", groups=2, clients=2), COSTS, 7)
+    made.parts[0].append(made.parts[0][-1])
+    with pytest.raises(FsError, match="EEXIST"):
+        made.run()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 import pytest
 
-from nodes.config import Granularity, one_group
+from nodes.config import SECOND, Granularity, one_group
 from nodes.errors import FsError
 from nodes.metadata.operations import (
     Attributes,
@@ -124,4 +125,16 @@ def test_a_cached_directory_that_was_made_again_is_not_the_old_one() -> None:
     lab.ada.call(Mkdir("/a/b"))
     lab.eve.call(Create("/a/b/one"))
     assert tell(lab.ada, List("/a/b")).names == ["one"]
+    lab.finish()
+
+
+def test_units_are_counted_though_many_files_are_made_at_once() -> None:
+    """Every FileWid files another group is drawn, also when their operations on two groups overlap."""
+    lab = Groups(6, 3, 0, placement="ddg", granularity=Granularity(2, 2, 4))
+    lab.ada.call(Mkdir("/d"))
+    made = [lab.ada.spawn(Create(f"/d/{number}")) for number in range(64)]
+    lab.cluster.run_until(lambda: all(task.done() for task in made), 60 * SECOND)
+    homes = [home_group(task.result().result.inode) for task in made]  # type: ignore[union-attr]
+    runs = [len(list(same)) for _, same in groupby(homes)]
+    assert sum(runs) == 64 and all(run % 4 == 0 for run in runs) and len(runs) > 4
     lab.finish()
