@@ -108,7 +108,7 @@ describe("several groups", () => {
     for (const kind of ["OpReq", "Ack", "VoteReq", "Decided", "LookUp", "Found"])
       expect(familyOf(kind)).toBe("crossing");
     expect(familyOf("Referred")).toBe("call");
-    expect(familyOf("PacketAcked")).toBe("renewing");
+    expect(familyOf("ImagePacketAcked")).toBe("renewing");
     expect([isReply("Vote"), isReply("VoteReq")]).toEqual([true, false]);
   });
 });
