@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Callable
 
 from nodes.config import MILLISECOND, SECOND, GroupConfig
 from nodes.units import home_group
+from nodes.wire.calls import Calls, Question, Reply
 from nodes.wire.data_messages import (
-    AskReplica,
-    BlockRead,
     Choose,
     Chosen,
     Locate,
     Located,
     Location,
-    ReadBlock,
-    ReplicaIs,
 )
 from nodes.world import World
 
@@ -27,52 +22,28 @@ SILENT_NS = 5 * SECOND
 """How long one that did not answer is thought to be silent."""
 OPINIONS = 2
 
-Question = Locate | Choose | AskReplica | ReadBlock
-Reply = Located | Chosen | ReplicaIs | BlockRead
-
 
 class Questions:
-    """Questions whose answers are numbered; late and unknown answers are dropped."""
+    """Questions with answers, and who left one unanswered not long ago."""
 
     def __init__(self, world: World):
         self._world = world
-        self._open: dict[int, tuple[str, asyncio.Future[Any]]] = {}
-        self._next = 0
+        self._calls = Calls(world)
         self._silent: dict[str, int] = {}
+        self.on_reply: Callable[[str, Reply], None] = self._calls.on_reply
 
     def silent(self, peer: str) -> bool:
         """Whether it left a question unanswered not long ago."""
         return self._world.clock.monotonic_ns() < self._silent.get(peer, 0)
 
-    async def ask(self, peer: str, question: Question, timeout_ns: int = ANSWER_NS) -> Any:
-        """Numbers the question and sends it; None when no answer came in time."""
-        self._next += 1
-        call = question.call = self._next
-        reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._open[call] = (peer, reply)
-        timer = self._world.clock.call_later(timeout_ns, self._give_up, call)
-        self._world.network.send(peer, question)
-        try:
-            return await reply
-        finally:
-            timer.cancel()
-            self._open.pop(call, None)
-
-    def on_reply(self, peer: str, message: Reply) -> None:
-        asked, _ = self._open.get(message.call, ("", None))
-        if asked == peer:
+    async def ask(self, peer: str, question: Question) -> Reply | None:
+        """None when no answer came in time."""
+        reply = await self._calls.ask(peer, question, ANSWER_NS)
+        if reply is None:
+            self._silent[peer] = self._world.clock.monotonic_ns() + SILENT_NS
+        else:
             self._silent.pop(peer, None)
-            self._answer(message.call, message)
-
-    def _give_up(self, call: int) -> None:
-        peer, _ = self._open.get(call, ("", None))
-        self._silent[peer] = self._world.clock.monotonic_ns() + SILENT_NS
-        self._answer(call, None)
-
-    def _answer(self, call: int, message: Reply | None) -> None:
-        _, reply = self._open.pop(call, ("", None))
-        if reply is not None and not reply.done():
-            reply.set_result(message)
+        return reply
 
 
 class Placing:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from heapq import heappop, heappush
 
 from nodes.invariants.answers import STATELESS, difference
-from nodes.invariants.calls import UNKNOWN, WRITES, as_travelled, shown, tag_of
+from nodes.invariants.calls import UNKNOWN, WRITES, answered_wrongly, as_travelled, shown, tag_of
 from nodes.invariants.checker import SECOND, Check, place_in_trace
 from nodes.invariants.model import Model
 from nodes.invariants.real_time import RealTime
@@ -141,9 +141,4 @@ class ByStamp(Check):
         if not wanted:
             self.checked += 1
             return
-        seen = event.error or shown(event.result)
-        self.fail(
-            f"call {event.number} of {event.client}, {shown(event.operation)}, at {stamp_ns} was answered {seen} by "
-            f"{event.server} and should have been {wanted}",
-            place_in_trace(stamped),
-        )
+        self.fail(answered_wrongly(event, str(stamp_ns), wanted), place_in_trace(stamped))

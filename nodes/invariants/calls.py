@@ -43,3 +43,12 @@ def shown(operation: Any) -> str:
     tag, *fields = as_travelled(operation) or ["nothing"]
     text = f"{tag}({', '.join(str(field) for field in fields)})"
     return text if len(text) <= 120 else text[:117] + "..."
+
+
+def answered_wrongly(event: Any, at: str, wanted: str) -> str:
+    """What to say of a `Called` whose answer is not the one that its place calls for."""
+    seen = event.error or shown(event.result)
+    return (
+        f"call {event.number} of {event.client}, {shown(event.operation)}, at {at} "
+        f"was answered {seen} by {event.server} and should have been {wanted}"
+    )

@@ -11,7 +11,7 @@ from collections import deque
 from typing import Any
 
 from nodes.invariants.answers import STATELESS, difference
-from nodes.invariants.calls import UNKNOWN, WRITES, as_travelled, shown, tag_of
+from nodes.invariants.calls import UNKNOWN, WRITES, answered_wrongly, as_travelled, shown, tag_of
 from nodes.invariants.checker import PATIENCE_NS, SECOND, Check, place_in_trace
 from nodes.invariants.journals import Journals
 from nodes.invariants.model import Expected, Model
@@ -211,10 +211,8 @@ class Linearisable(Check):
         if not wanted:
             self.checked += 1
             return
-        seen = event.error or shown(event.result)
         self.fail(
-            f"call {event.number} of {event.client}, {shown(event.operation)}, at {shown_position(position)} "
-            f"was answered {seen} by {event.server} and should have been {wanted}",
+            answered_wrongly(event, shown_position(position), wanted),
             *self._last_writes(position),
             place_in_trace(stamped),
         )

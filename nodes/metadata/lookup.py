@@ -51,7 +51,7 @@ class Place(NamedTuple):
 def find(tree: Tree, path: str, start: Start = TOP) -> Inode:
     """Raises FsError ENOENT, ENOTDIR and those of a malformed path; Elsewhere, Gone, Busy."""
     names = split(path)
-    inodes, inode = tree.inodes, _begin(tree, start, names, len(names))
+    inodes, inode = tree.inodes, _begin(tree, start, names)
     try:
         for name in names[start.depth :] if start.depth else names:
             entries = inode.entries
@@ -71,7 +71,7 @@ def place_of(tree: Tree, path: str, start: Start = TOP) -> Place:
     names = split(path)
     if not names:
         raise FsError("EINVAL", "the root has no name that could change")
-    inodes, inode = tree.inodes, _begin(tree, start, names, len(names))
+    inodes, inode = tree.inodes, _begin(tree, start, names)
     try:
         for place in range(start.depth, len(names) - 1):
             number = None if inode.entries is None else inode.entries.get(names[place])
@@ -94,7 +94,7 @@ def directory_of(tree: Tree, path: str, parents: bool, start: Start = TOP) -> tu
     Raises FsError ENOTDIR, EEXIST when the last one is a file, ENOENT when more than one lacks and not `parents`; Elsewhere, Gone, Busy.
     """
     names = split(path)
-    inodes, inode = tree.inodes, _begin(tree, start, names, len(names))
+    inodes, inode = tree.inodes, _begin(tree, start, names)
     try:
         for depth in range(start.depth, len(names)):
             if inode.entries is None:
@@ -122,8 +122,8 @@ def _end_elsewhere(path: str, number: int, parents: bool) -> None:
         raise FsError("EEXIST", shown(path))
 
 
-def _begin(tree: Tree, start: Start, names: list[str], upto: int) -> Inode:
-    if not 0 <= start.depth <= upto:
+def _begin(tree: Tree, start: Start, names: list[str]) -> Inode:
+    if not 0 <= start.depth <= len(names):
         raise FsError("EINVAL", f"a walk of {len(names)} names does not begin behind name {start.depth}")
     inode = tree.inodes.get(start.inode)
     if inode is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from nodes.wire.calls import Question, Reply
 from nodes.wire.messages import Message
 
 WRITING, FINAL, DAMAGED = 0, 1, 2
@@ -98,32 +99,28 @@ class Location(msgspec.Struct, array_like=True, gc=False, frozen=True):
     state: int
 
 
-class Locate(Message, array_like=True, tag=True, gc=False):
+class Locate(Question, array_like=True, tag=True, gc=False):
     """Asks any metadata server of the group who has these blocks, `LOCATED_MAX` of them at most."""
 
-    call: int
     blocks: list[int]
 
 
-class Located(Message, array_like=True, tag=True, gc=False):
+class Located(Reply, array_like=True, tag=True, gc=False):
     """The replicas of each block on data nodes that live, in the order of the question."""
 
-    call: int
     places: list[list[Location]]
     addresses: dict[str, str]
 
 
-class Choose(Message, array_like=True, tag=True, gc=False):
+class Choose(Question, array_like=True, tag=True, gc=False):
     """Asks any metadata server of the group for data nodes to write a block to."""
 
-    call: int
     count: int
     exclude: list[str]
     octets: int
 
 
-class Chosen(Message, array_like=True, tag=True, gc=False):
-    call: int
+class Chosen(Reply, array_like=True, tag=True, gc=False):
     nodes: list[str]
     addresses: dict[str, str]
 
@@ -174,15 +171,13 @@ class PacketAcked(Message, array_like=True, tag=True, gc=False):
     refused: str
 
 
-class AskReplica(Message, array_like=True, tag=True, gc=False):
-    call: int
+class AskReplica(Question, array_like=True, tag=True, gc=False):
     block: int
 
 
-class ReplicaIs(Message, array_like=True, tag=True, gc=False):
+class ReplicaIs(Reply, array_like=True, tag=True, gc=False):
     """Stamp 0 when there is none."""
 
-    call: int
     stamp: int
     length: int
     state: int
@@ -191,18 +186,16 @@ class ReplicaIs(Message, array_like=True, tag=True, gc=False):
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
-class ReadBlock(Message, array_like=True, tag=True, gc=False):
-    call: int
+class ReadBlock(Question, array_like=True, tag=True, gc=False):
     block: int
     stamp: int
     offset: int
     length: int
 
 
-class BlockRead(Message, array_like=True, tag=True, gc=False):
+class BlockRead(Reply, array_like=True, tag=True, gc=False):
     """Whole chunks from `offset` on with their checksums, or why not."""
 
-    call: int
     offset: int
     octets: bytes
     sums: bytes

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.running import ROOT, Running
+from tests.browser.running import ROOT, Running, living
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
@@ -31,12 +31,8 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Running]:
-    running = Running(tmp_path_factory.mktemp("cluster"))
-    try:
-        running.start()
+    with living(Running(tmp_path_factory.mktemp("cluster"))) as running:
         yield running
-    finally:
-        running.stop()
 
 
 @pytest.fixture

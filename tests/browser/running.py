@@ -10,7 +10,8 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +112,13 @@ class Running:
     def group(self, name: str) -> Any:
         """A group as the API tells it."""
         return next(group for group in self.ask("cluster")["groups"] if group["name"] == name)
+
+
+@contextmanager
+def living(running: Running) -> Iterator[Running]:
+    """Started, and ended whatever happens."""
+    try:
+        running.start()
+        yield running
+    finally:
+        running.stop()

@@ -7,19 +7,15 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.running import Running
+from tests.browser.running import Running, living
 
 PAIR = ("--groups", "2", "--standbys", "2", "--placement", "random")
 
 
 @pytest.fixture(scope="package")
 def shared_pair(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Running]:
-    running = Running(tmp_path_factory.mktemp("pair"), shape=PAIR)
-    try:
-        running.start()
+    with living(Running(tmp_path_factory.mktemp("pair"), shape=PAIR)) as running:
         yield running
-    finally:
-        running.stop()
 
 
 @pytest.fixture
