@@ -13,6 +13,7 @@ from backend import metrics
 from backend.checkpoints.router import router as checkpoints
 from backend.clusters.models import ErrorLine
 from backend.clusters.router import router as clusters
+from backend.compare.router import router as compare
 from backend.errors import LabError, file_system_status
 from backend.events.router import router as events
 from backend.events.stream import router as stream
@@ -20,6 +21,7 @@ from backend.faults.router import router as faults
 from backend.fs.router import router as fs
 from backend.gate import Gate
 from backend.lab import Lab
+from backend.pool.router import router as pool
 from nodes.errors import FsError
 
 ERRORS = {status: {"model": ErrorLine} for status in (403, 404, 409, 413, 422, 503)}
@@ -32,7 +34,7 @@ def create_app(lab: Lab) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )  # fmt: skip
     app.state.lab = lab
-    for router in (checkpoints, clusters, faults, events, fs, stream, metrics.router):
+    for router in (checkpoints, clusters, compare, faults, events, fs, pool, stream, metrics.router):
         app.include_router(router)
     app.add_exception_handler(LabError, lab_error)
     app.add_exception_handler(FsError, fs_error)

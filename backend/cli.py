@@ -17,8 +17,9 @@ import typer
 
 from backend.checkpoints.cli import app as checkpoint_app
 from backend.errors import WRONG_INPUT_EXIT, LabError, Malformed, reason_of
-from backend.settings import DEFAULT_PORT, DEFAULT_PROTOCOL, Settings, default_data
+from backend.settings import DEFAULT_PORT, Settings, default_data
 from backend.shape import Shape
+from nodes.families import FAMILIES
 
 app = typer.Typer(
     name="cloverlab",
@@ -49,10 +50,15 @@ def port_of(context: typer.Context, port: int | None) -> int:
 def up(
     context: typer.Context,
     port: Port = None,
-    protocol: Annotated[str | None, typer.Option(help="The family of protocols: mams.")] = None,
+    protocol: Annotated[
+        str | None, typer.Option(help=f"The family of protocols: {', '.join(FAMILIES)}.")
+    ] = None,
     groups: Annotated[int | None, typer.Option(min=1, max=8, help="Replica groups (1).")] = None,
     standbys: Annotated[
-        int | None, typer.Option(min=0, max=9, help="Servers beside the active of each group (3).")
+        int | None,
+        typer.Option(
+            min=0, max=9, help="Servers beside the active of each group (3, or as many as the family has)."
+        ),
     ] = None,
     placement: Annotated[
         str | None,
@@ -73,8 +79,6 @@ def up(
     data: Annotated[Path | None, typer.Option(help="The data directory (~/.local/share/cloverlab).")] = None,
 ) -> None:
     """Start the control plane, the page and a cluster of real processes; Ctrl-C stops all of it."""
-    if protocol not in (None, DEFAULT_PROTOCOL):
-        raise Malformed(f"--protocol {protocol!r} is unknown; there is {DEFAULT_PROTOCOL}")
     from backend.up import run_up
 
     shape = Shape(groups, standbys, protocol, placement, granularity, cross_group, data_nodes)
@@ -259,6 +263,12 @@ def content_path(path: str, **options: str) -> str:
 def mv(context: typer.Context, path: str, to: str, overwrite: bool = False, port: Port = None) -> None:
     """Rename a file or a directory."""
     call(context, port, "mv", path, to=to, overwrite=overwrite)
+
+
+@fs_app.command()
+def ln(context: typer.Context, path: str, to: str, port: Port = None) -> None:
+    """Give a file another name, also in another directory."""
+    call(context, port, "ln", path, to=to)
 
 
 @fs_app.command()

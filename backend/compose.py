@@ -1,24 +1,28 @@
-"""compose.yaml driven from this machine: its containers brought up, used for scenarios and removed."""
+"""compose.yaml driven from this machine: containers brought up, used for scenarios and removed."""
 
 from __future__ import annotations
 
 import contextlib
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import msgspec
 from rich.console import Console
 
 from backend.errors import Malformed, Unavailable
+from backend.hosting import COMPOSE_FILE, Hosts, write
+from backend.scenarios.reading import read
 from backend.scenarios.runner import Outcome
 from backend.settings import REPOSITORY
 
 PROJECT = "cloverlab-run"
 """Apart from the cluster that `docker compose up` brings up by itself."""
-HEALTHY_S = 180.0
+HEALTHY_S = 300.0
 BUILD_S = 1800.0
 DOWN_TRIES = 4
 SCENARIO_S = 1800.0
@@ -27,16 +31,16 @@ console = Console(stderr=True, highlight=False)
 
 
 class Compose:
-    """One project of compose.yaml."""
+    """One project of compose.yaml, or of a file made from it."""
 
-    def __init__(self, project: str = PROJECT, overrides: list[Path] | None = None):
+    def __init__(self, project: str, *files: Path):
         self.project = project
-        self._files = [REPOSITORY / "compose.yaml", *(overrides or [])]
+        self._files = files or (COMPOSE_FILE,)
 
     def words(self, *arguments: str) -> list[str]:
         """Raises Unavailable when neither version of compose is installed."""
         files = [word for file in self._files for word in ("-f", str(file))]
-        return [*tool(), "-p", self.project, *files, *arguments]
+        return [*tool(), "-p", self.project, "--project-directory", str(REPOSITORY), *files, *arguments]
 
     def call(
         self, *arguments: str, given: bytes | None = None, timeout_s: float = 120.0
@@ -73,8 +77,19 @@ class Compose:
                 )
             time.sleep(0.25)
 
-    def containers(self) -> list[str]:
-        return self.must("ps", "-q").split()
+    def containers(self, service: str = "") -> list[str]:
+        """Ids, of one service or of all; asked of the engine itself, which answers sooner than compose."""
+        wanted = [f"label=com.docker.compose.project={self.project}"]
+        if service:
+            wanted.append(f"label=com.docker.compose.service={service}")
+        filters = [word for label in wanted for word in ("--filter", label)]
+        return docker("ps", "-aq", "--no-trunc", *filters).split()
+
+    def running(self) -> set[str]:
+        """Names of services."""
+        form = '{{index .Config.Labels "com.docker.compose.service"}}'
+        ids = self.containers()
+        return set(docker("inspect", "-f", form, *ids).split()) if ids else set()
 
     def health(self) -> dict[str, str]:
         """healthy, starting, unhealthy or the state of a container that does not run, by name."""
@@ -106,6 +121,7 @@ def docker(*arguments: str) -> str:
     return subprocess.run(["docker", *arguments], capture_output=True, text=True, check=False).stdout
 
 
+@cache
 def tool() -> list[str]:
     """Raises Unavailable with what is missing."""
     if shutil.which("docker") is None:
@@ -132,11 +148,24 @@ def last_line(octets: bytes) -> str:
 
 
 @contextlib.contextmanager
-def hosts(compose: Compose) -> Iterator[Compose]:
-    """The project of scenario runs: used and left as it is when it is up, else brought up and removed again. Raises Unavailable."""
-    if compose.containers():
-        yield compose
-        return
+def brought_up(hosts: Hosts) -> Iterator[Compose]:
+    """The project of scenario runs with these hosts: used and left as it is when it is up, else brought up and removed again. Raises Unavailable."""
+    with tempfile.TemporaryDirectory(prefix="cloverlab-compose-") as directory:
+        compose = Compose(PROJECT, write(hosts, Path(directory)))
+        if running := compose.running():
+            missing = sorted(set(services(compose)) - running)
+            if missing:
+                raise Unavailable(
+                    f"{PROJECT} is up without {missing[0]}; remove it with docker compose -p {PROJECT} down -v, and a fitting one is made"
+                )
+            yield compose
+            return
+        with up_for_a_while(compose):
+            yield compose
+
+
+@contextlib.contextmanager
+def up_for_a_while(compose: Compose) -> Iterator[None]:
     with console.status("Building the images and starting the containers …"):
         try:
             compose.build()
@@ -145,7 +174,7 @@ def hosts(compose: Compose) -> Iterator[Compose]:
             compose.down()
             raise
     try:
-        yield compose
+        yield
     finally:
         compose.down()
 
@@ -155,14 +184,19 @@ def services(compose: Compose) -> list[str]:
     return [name for name in compose.must("config", "--services").split() if name != "control"]
 
 
-def run_file(file: Path, seed: int | None, scale: float, compose: Compose | None = None) -> list[Outcome]:
-    """Runs the scenarios of a file in containers. Raises Malformed, Unavailable."""
+def run_file(file: Path, seed: int | None, scale: float) -> list[Outcome]:
+    """Runs the scenarios of a file in containers made for them. Raises Malformed, Unavailable."""
+    with brought_up(Hosts.of(read(file))) as compose, console.status(f"Running {file} …"):
+        return run_in(compose, file, seed, scale)
+
+
+def run_in(compose: Compose, file: Path, seed: int | None, scale: float) -> list[Outcome]:
+    """Raises Malformed, Unavailable."""
     arguments = ["--scale", f"{scale:g}", *(["--seed", str(seed)] if seed is not None else [])]
-    with hosts(compose or Compose()) as compose, console.status(f"Running {file} …"):
-        done = compose.call(
-            "run", "--rm", "--no-deps", "-T", "control", "python3", "-m", "backend.containers", "run", *arguments,
-            given=file.read_bytes(), timeout_s=SCENARIO_S,
-        )  # fmt: skip
+    done = compose.call(
+        "run", "--rm", "--no-deps", "-T", "control", "python3", "-m", "backend.containers", "run", *arguments,
+        given=file.read_bytes(), timeout_s=SCENARIO_S,
+    )  # fmt: skip
     if done.returncode == WRONG_FILE_EXIT or not done.stdout.strip():
         raise Malformed(complaint(done.stderr))
     return msgspec.json.decode(done.stdout.strip().splitlines()[-1], type=list[Outcome])

@@ -49,13 +49,17 @@ def main() -> int:
             return run_scenario(told.seed, told.scale)
         inventory = Inventory.told(os.environ)
         settings = Settings(
-            told.data, told.port, Shape(members=(tuple(inventory.servers),), data_nodes=0), inventory=inventory,
+            told.data, told.port, shape_of(inventory), inventory=inventory,
             listen=told.listen, token_file=told.token, health=told.health, metrics_port=told.metrics,
         )  # fmt: skip
         return run_up(settings)
     except LabError as error:
         print(f"cloverlab: {error.message}", file=sys.stderr)
         return WRONG_INPUT_EXIT
+
+
+def shape_of(inventory: Inventory) -> Shape:
+    return Shape(members=tuple(tuple(group) for group in inventory.groups), nodes=tuple(inventory.data_nodes))
 
 
 def run_scenario(seed: int | None, scale: float) -> int:

@@ -9,7 +9,9 @@ from typing import Any
 
 import msgspec
 
+from backend.checkpoints.counting import Counting
 from backend.clusters.picture import Picture
+from backend.compare.service import Comparisons
 from backend.errors import LabError
 from backend.events.failovers import Failover, Failovers
 from backend.events.hub import Hub
@@ -50,7 +52,10 @@ class Lab:
         self.faults = Faults(self.fabric)
         self.checks = Checks(home.file.cluster, lambda failed: self.fabric.tell("checks", failed))
         self.hub = Hub(self)
+        self.comparisons = Comparisons()
         self.fault_lock = asyncio.Lock()
+        self.counting = Counting()
+        self.counting_lock = asyncio.Lock()
         self.began_s = time.monotonic()
         self.start_s: float | None = None
         self.trouble = ""
@@ -85,6 +90,7 @@ class Lab:
 
     async def stop(self) -> None:
         try:
+            await self.comparisons.stop()
             await self.fabric.stop()
             await self.hub.stop()
             self._keep_picture()

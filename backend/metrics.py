@@ -12,9 +12,10 @@ from starlette.responses import Response
 
 from backend.depends import TheLab
 from backend.lab import Lab
+from nodes.roles import BEHIND, IN_STEP
 
 router = APIRouter()
-ROLES = ("active", "standby", "junior", "down")
+ROLES = (*IN_STEP, *BEHIND, "down")
 
 
 class LabCollector(Collector):
@@ -64,7 +65,16 @@ class LabCollector(Collector):
             "open": GaugeMetricFamily(
                 "cloverlab_group_open_operations", "Open operations on several groups", labels=["group"]
             ),
+            "log_octets": GaugeMetricFamily(
+                "cloverlab_group_log_octets", "Octets of journal behind the newest image", labels=["group"]
+            ),
+            "log_full": GaugeMetricFamily(
+                "cloverlab_group_log_full", "Whether writes wait for an image", labels=["group"]
+            ),
         }
+        written = CounterMetricFamily(
+            "cloverlab_group_written_back", "Write-backs of the log, by event", labels=["group", "event"]
+        )
         ended = CounterMetricFamily(
             "cloverlab_group_operations", "Operations on several groups", labels=["group", "outcome"]
         )
@@ -75,7 +85,9 @@ class LabCollector(Collector):
             ended.add_metric([name, "done"], counters.done)
             ended.add_metric([name, "aborted"], counters.aborted)
             sent.add_metric([name], counters.sent)
-        yield from (*gauges.values(), ended, sent)
+            for event in ("periodic", "forced", "protocol"):
+                written.add_metric([name, event], getattr(counters, event))
+        yield from (*gauges.values(), ended, sent, written)
 
     def _calls(self) -> Iterator[Metric]:
         buckets = self._lab.buckets

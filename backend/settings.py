@@ -10,7 +10,6 @@ from backend.fabrics.inventory import Inventory
 from backend.shape import Shape
 
 DEFAULT_PORT = 8080
-DEFAULT_PROTOCOL = "mams"
 REPOSITORY = Path(__file__).absolute().parent.parent
 PAGE = REPOSITORY / "frontend" / "dist"
 

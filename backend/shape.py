@@ -9,12 +9,13 @@ from typing import Any
 import msgspec
 
 from backend.errors import CannotStart, Malformed
-from nodes.config import ClusterConfig, DataConfig, GroupConfig, many_groups
+from nodes.config import ClusterConfig, DataConfig, GroupConfig, JournalConfig, many_groups
+from nodes.families import family_named
 from nodes.metadata.placement import Granularity
 
 SERVERS_MAX = 16
 GRANULARITY = re.compile(r"^(\d{1,6})-(\d{1,6})-(\d{1,9})$")
-STANDBYS = 3
+PROTOCOL = "mams"
 DATA_NODES = 3
 
 
@@ -32,23 +33,34 @@ class Shape(msgspec.Struct, frozen=True):
     data_nodes: int | None = None
     members: tuple[tuple[str, ...], ...] = ()
     """The servers of each group, where others have named them."""
+    nodes: tuple[str, ...] = ()
+    """The data nodes, likewise."""
 
 
 def new_config(shape: Shape, name: str) -> ClusterConfig:
     """Raises Malformed in one line when the wishes do not go together."""
-    groups, standbys = shape.groups or 1, STANDBYS if shape.standbys is None else shape.standbys
+    try:
+        family = family_named(shape.protocol or PROTOCOL)
+    except ValueError as error:
+        raise Malformed(str(error)) from None
+    groups, standbys = shape.groups or 1, family.standbys if shape.standbys is None else shape.standbys
+    if standbys > family.standbys_max:
+        raise Malformed(f"{shape.protocol} runs {family.standbys_max} standbys at most, not {standbys}")
     if groups * (standbys + 1) > SERVERS_MAX:
         raise Malformed(
             f"{groups} groups of {standbys + 1} servers are {groups * (standbys + 1)}; {SERVERS_MAX} is the most"
         )
+    if groups > family.groups_max:
+        raise Malformed(f"{shape.protocol} runs {family.groups_max} group at most, not {groups}")
     wishes: dict[str, Any] = {
         "protocol": shape.protocol, "placement": shape.placement, "cross_group": shape.cross_group
     }  # fmt: skip
     wishes = {key: value for key, value in wishes.items() if value is not None}
     if shape.granularity is not None:
         wishes["granularity"] = granularity(shape.granularity)
-    nodes = DATA_NODES if shape.data_nodes is None else shape.data_nodes
-    wishes["data"] = DataConfig(nodes=[f"dn{number}" for number in range(1, nodes + 1)])
+    count = DATA_NODES if shape.data_nodes is None else shape.data_nodes
+    wishes["data"] = DataConfig(nodes=[f"dn{n}" for n in range(1, count + 1)])
+    wishes["journal"] = JournalConfig(nodes=family.journal_names())
     try:
         cluster = many_groups(groups, standbys, cluster=name)
         cluster = msgspec.convert(
@@ -58,7 +70,7 @@ def new_config(shape: Shape, name: str) -> ClusterConfig:
         raise Malformed(f"no such cluster: {error}") from None
     if shape.members:
         named = [GroupConfig(f"g{i}", i, list(members)) for i, members in enumerate(shape.members, 1)]
-        cluster = msgspec.structs.replace(cluster, groups=named)
+        cluster = msgspec.structs.replace(cluster, groups=named, data=DataConfig(nodes=list(shape.nodes)))
     return cluster
 
 
@@ -88,3 +100,14 @@ def check(path: Path, have: ClusterConfig, shape: Shape) -> None:
             raise CannotStart(
                 f"{path} has a cluster with {option} {fact}; leave --{option} out or give another --data"
             )
+    named = [list(members) for members in shape.members], list(shape.nodes)
+    there = [list(group.members) for group in have.groups], list(have.data.nodes)
+    if shape.members and named != there:
+        raise CannotStart(
+            f"{path} has a cluster of the groups {words(there[0])} and the data nodes {words([there[1]])}, not of"
+            f" {words(named[0])} and {words([named[1]])}; give it those, or remove the volumes (docker compose down -v)"
+        )
+
+
+def words(groups: list[list[str]]) -> str:
+    return ", ".join(" ".join(names) or "none" for names in groups)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-LETTERS = {"active": "A", "standby": "S", "junior": "J", "down": "-"}
+from nodes.roles import LETTERS
+
 DATA_NODE_KEYS = ("name", "process", "blocks", "octets", "pid", "address")
+JOURNAL_NODE_KEYS = ("name", "process", "sn", "pid", "address")
 SERVER_KEYS = ("name", "group", "role", "process", "epoch", "sn", "pid", "address")
 
 GROUP_KEYS = ("name", "epoch", "active", "commit_sn", "counters")
@@ -20,6 +22,7 @@ def short(cluster: dict[str, Any]) -> dict[str, Any]:
         "protocol": cluster["protocol"],
         "servers": servers,
         "data_nodes": [{key: node[key] for key in DATA_NODE_KEYS} for node in cluster["data_nodes"]],
+        "journal_nodes": [{key: node[key] for key in JOURNAL_NODE_KEYS} for node in cluster["journal_nodes"]],
         "groups": [{key: group[key] for key in GROUP_KEYS} for group in cluster["groups"]],
     }
 
@@ -30,7 +33,7 @@ def table(cluster: dict[str, Any]) -> str:
     for s in cluster["servers"]:
         rows.append(
             (
-                LETTERS[s["role"]],
+                LETTERS.get(s["role"], "-"),
                 f"{s['group']}/{s['name']}" if several else s["name"],
                 s["role"],
                 s["process"],
@@ -43,6 +46,19 @@ def table(cluster: dict[str, Any]) -> str:
     for node in cluster["data_nodes"]:
         held = f"{node['blocks']} blocks"
         rows.append(("", node["name"], held, node["process"], "", "", node["pid"] or "-", node["address"]))
+    for node in cluster["journal_nodes"]:
+        rows.append(
+            (
+                "",
+                node["name"],
+                "journal",
+                node["process"],
+                node["epoch"],
+                node["sn"],
+                node["pid"] or "-",
+                node["address"],
+            )
+        )
     service = cluster["coordination"]
     rows.append(
         ("", "coordination", "", service["process"], "", "", service["pid"] or "-", service["address"])

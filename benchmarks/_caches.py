@@ -11,46 +11,54 @@ from collections.abc import Iterator
 import nodes.metadata.namespace
 from nodes.metadata.inode import Inode
 from nodes.metadata.tree import Tree
+from nodes.units import DIRECTORY
+
+INODES_PER_BLOCK = 32
+"""Inodes of 128 octets in a block of 4 KiB, as in the paper's ext3."""
 
 
 class InodeCache:
-    """Least recently used inodes go first (DCFS2 §5.1.3)."""
+    """Least recently used inodes go first (DCFS2 §5.1.3), with the block in which they lie on the disk."""
 
     def __init__(self, capacity: int):
-        self.capacity = capacity
+        self.capacity = max(1, capacity // INODES_PER_BLOCK)
+        """Blocks."""
         self._held: dict[int, bool] = {}
-        """The inodes in the cache, the one longest unused first, and which of them were never written."""
+        """The blocks in the cache, the one longest unused first, and which of them are to be written when they go."""
+        self._on_disk: set[int] = set()
         self.reads = 0
         self.writes = 0
         self._told = 0
 
     def touch(self, number: int) -> None:
         """An inode that exists is looked up."""
-        new = self._held.pop(number, None)
-        if new is None:
+        self._hold(block_of(number), False)
+
+    def change(self, number: int) -> None:
+        """An inode is made here, or goes."""
+        self._hold(block_of(number), True)
+
+    def _hold(self, block: int, changed: bool) -> None:
+        before = self._held.pop(block, None)
+        if before is None and block in self._on_disk:
             self.reads += 1
-        self._hold(number, bool(new))
-
-    def make(self, number: int) -> None:
-        """An inode is made here; it is on disk once it has been pushed out."""
-        self._held.pop(number, None)
-        self._hold(number, True)
-
-    def drop(self, number: int) -> None:
-        """An inode is gone."""
-        self._held.pop(number, None)
-
-    def _hold(self, number: int, new: bool) -> None:
-        self._held[number] = new
+        self._held[block] = bool(before) or changed
         if len(self._held) > self.capacity:
             oldest = next(iter(self._held))
-            self.writes += self._held.pop(oldest)
+            if self._held.pop(oldest):
+                self.writes += 1
+                self._on_disk.add(oldest)
 
     def news(self) -> int:
         """Reads and writes of the disk since it was last asked."""
         total = self.reads + self.writes
         news, self._told = total - self._told, total
         return news
+
+
+def block_of(number: int) -> int:
+    """Files and directories are numbered together, in the order in which they are made."""
+    return (number & ~DIRECTORY) // INODES_PER_BLOCK
 
 
 class WatchedInodes(dict[int, Inode]):
@@ -60,7 +68,7 @@ class WatchedInodes(dict[int, Inode]):
         super().__init__(inodes)
         self._cache = cache
         for number in inodes:
-            cache.make(number)
+            cache.change(number)
 
     def __getitem__(self, number: int) -> Inode:
         inode = super().__getitem__(number)
@@ -76,11 +84,11 @@ class WatchedInodes(dict[int, Inode]):
 
     def __setitem__(self, number: int, inode: Inode) -> None:
         super().__setitem__(number, inode)
-        self._cache.make(number)
+        self._cache.change(number)
 
     def __delitem__(self, number: int) -> None:
         super().__delitem__(number)
-        self._cache.drop(number)
+        self._cache.change(number)
 
 
 @contextlib.contextmanager
@@ -89,8 +97,8 @@ def watched(capacity: int) -> Iterator[dict[int, tuple[Tree, InodeCache]]]:
     found: dict[int, tuple[Tree, InodeCache]] = {}
 
     class WatchedTree(Tree):
-        def __init__(self, group: int):
-            super().__init__(group)
+        def __init__(self, group: int, dentry_locks_only: bool = False):
+            super().__init__(group, dentry_locks_only)
             cache = InodeCache(capacity)
             self.inodes = WatchedInodes(self.inodes, cache)
             found[group] = self, cache

@@ -16,7 +16,8 @@ import msgspec
 from backend.errors import Malformed
 
 HOMES = 64
-"""Directories in the root, which is not scaled; the paper does not tell how many."""
+"""Directories in the root, which is not scaled; the paper does not tell how many. With Zipf's law among them the busiest server of a subtree
+placement has about a third of all objects: much more than its cache holds, as the paper says of both namespaces (§5.1.3)."""
 LEVELS = (4, 10, 18, 22, 18, 12, 7, 4, 2.5, 1, 0.5)
 """Weights of the levels below them: 70 % of all directories are in four continuous levels (DCFS2 Fig. 5a shows no numbers)."""
 TAIL = 1.5
@@ -86,17 +87,25 @@ def shape_of(kind: Kind, directories_by: int, sizes_by: int, seed: int) -> Shape
 def hierarchy(directories: int, rng: random.Random) -> list[int]:
     """The parents of the root and of `directories` directories below it, level by level.
 
-    Parents are drawn from the level above by a weight with a long tail, so that some subtrees are far larger than others; at most 8 % of
-    the directories come to more than four child directories.
+    Each level is shared among the directories in the root by Zipf's law: the second has half as much below it as the first, the third a third.
+    Within one, parents are drawn from the level above by a weight with a long tail; at most 8 % of all come to more than four child directories.
     """
-    parents, above, wide_left = [0], [0], int(directories * (1 - FEW_SHARE))
+    parents, wide_left = [0], int(directories * (1 - FEW_SHARE))
     homes = min(HOMES, directories)
-    for count in (homes, *shares(LEVELS, directories - homes)):
-        if count:
-            drawn, wide_left = children(len(above), count, wide_left, rng)
+    order = rng.sample(range(1, homes + 1), homes)
+    above = [[home] for home in order]
+    """By directory in the root, the one with the most below it first: its directories in the level above."""
+    parents += [0] * homes
+    for count in shares(LEVELS, directories - homes):
+        zipf = tuple(1 / rank if level else 0.0 for rank, level in enumerate(above, 1))
+        for place, below in enumerate(shares(zipf, count) if count else []):
+            drawn, wide_left = (
+                children(len(above[place]), below, wide_left, rng) if below else ([], wide_left)
+            )
             first = len(parents)
-            parents += [above[place] for place in drawn]
-            above = list(range(first, len(parents)))
+            parents += [above[place][parent] for parent in drawn]
+            if count:
+                above[place] = list(range(first, len(parents)))
     return parents
 
 

@@ -23,7 +23,7 @@ WINDOWS = 5
 WINDOW_S = 5.0
 WARM_S = 2.0
 PAPER: dict[str, float] = {}
-INODES = 200_000
+INODES = 1_000_000
 MEASURE_INODES = """
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Made

@@ -1,4 +1,4 @@
-"""`python -m nodes server|data-node|workload --config FILE.json`: one process of a cluster."""
+"""`python -m nodes server|data-node|journal-node|bookie|workload --config FILE.json`: one process of a cluster."""
 
 from __future__ import annotations
 
@@ -11,12 +11,21 @@ from typing import Any
 
 import msgspec
 
-from nodes.real.process import CannotStart, ProcessFile, run_data_node, run_server, run_workload
+from nodes.real.process import (
+    CannotStart,
+    ProcessFile,
+    run_data_node,
+    run_journal_node,
+    run_server,
+    run_workload,
+)
 
 WRONG_INPUT_EXIT = 2
 ROLES: dict[str, Callable[[ProcessFile], Coroutine[Any, Any, int]]] = {
     "server": run_server,
     "data-node": run_data_node,
+    "journal-node": run_journal_node,
+    "bookie": run_journal_node,
     "workload": run_workload,
 }
 

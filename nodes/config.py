@@ -31,6 +31,17 @@ class Holes(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     async_flush: bool = False
     one_phase_barrier: bool = False
     checkpoint_unpinned: bool = False
+    abort_without_record: bool = False
+    dentry_locks_only: bool = False
+    checksum_vote: bool = False
+    redo_without_phase_one: bool = False
+    no_read_lease: bool = False
+    answer_set_shrinks: bool = False
+    memory_only_accept: bool = False
+    fast_literal_order: bool = False
+    fast_not_uniform: bool = False
+    views_without_agreement: bool = False
+    answer_before_stable: bool = False
 
 
 class Timing(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -69,6 +80,12 @@ class DataConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """How often the scrubber reads on: 1 MiB each time."""
 
 
+class JournalConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The nodes that keep the journal in families whose servers share one: journal nodes or bookies."""
+
+    nodes: list[Name] = []
+
+
 class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     cluster: Name = "clover"
     protocol: str = "mams"
@@ -79,6 +96,8 @@ class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     cross_group: Literal["s2pc_mp", "two_phase"] = "s2pc_mp"
     """How two groups commit one operation."""
     groups: list[GroupConfig] = []
+    order: Literal["fast", "plain"] = "fast"
+    """How symmetric members come to a total order: an idle one speaks up at once, or with its next heartbeat."""
     timing: Timing = Timing()
     holes: Holes = Holes()
     min_in_step: int = 0
@@ -87,11 +106,15 @@ class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A junior behind by more groups than this is given the image first."""
     image_every: Annotated[int, msgspec.Meta(ge=0)] = 20_000
     """A standby writes an image to the pool after so many groups; 0 means only when a junior needs one."""
+    log_octets: Annotated[int, msgspec.Meta(ge=4_096, le=1 << 40)] = 50 << 20
+    """So much of a group's journal may lie behind its newest image (DCFS2 §4.3): from half of it on an image is taken at once, and when it is
+    full, writes wait."""
     image_partitions: Annotated[int, msgspec.Meta(ge=1, le=64)] = 8
     """Streams of an image that are written and read in parallel (VSSP §III.D)."""
     image_store: str = "vssp"
     """The mechanism that moves images: vssp, hdfs_pipeline."""
     data: DataConfig = DataConfig()
+    journal: JournalConfig = JournalConfig()
 
 
 class ServerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -111,17 +134,28 @@ class DataNodeConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Octets of blocks that it takes at most."""
 
 
+class JournalNodeConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What one journal node or bookie is told."""
+
+    name: Name
+    cluster: ClusterConfig
+
+
 class WorkloadConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     clients: Annotated[int, msgspec.Meta(ge=1, le=1024)] = 4
     """Concurrent calls."""
     rate_per_s: Annotated[float, msgspec.Meta(ge=0)] = 50.0
     """Total; 0 means as fast as answers come."""
     mix: dict[str, float] = msgspec.field(default_factory=lambda: {"create": 9, "mkdir": 1})
-    """Weights by operation: create mkdir stat list rename delete set_permission; move gives a file another directory,
-    rmdir and move_directory do it to directories."""
+    """Weights by operation: create mkdir stat list rename link delete set_permission; move gives a file another directory,
+    rmdir and move_directory do it to directories; put, append and get are calls to files with content."""
     directories: Annotated[int, msgspec.Meta(ge=1)] = 16
     remembered: Annotated[int, msgspec.Meta(ge=1, le=10_000_000)] = 1024
     """Files whose names are kept to be read, renamed and deleted."""
+    size: Annotated[int, msgspec.Meta(ge=1, le=1 << 23)] = 65_536
+    """Octets of a put or append, on the average: half to one and a half times as many are drawn."""
+    block_size: Annotated[int, msgspec.Meta(ge=512, le=1 << 27, multiple_of=512)] = 65_536
+    """Of files with content."""
     count: int | None = None
     """Stop after so many calls; None means go on."""
     root: str = "/work"

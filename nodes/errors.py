@@ -24,6 +24,7 @@ REGISTRY: dict[str, ErrorKind] = {
         ErrorKind("EINVAL", "not a valid argument"),
         ErrorKind("ENAMETOOLONG", "the name or path is too long"),
         ErrorKind("EBUSY", "somebody else writes the file"),
+        ErrorKind("EMLINK", "the file has too many names"),
         ErrorKind("EFBIG", "the file is too large"),
         ErrorKind("EIO", "no data node has what was asked for, or none takes it"),
         ErrorKind("EAGAIN", "too many calls of this client are open"),

@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from nodes.config import ServerConfig
+from nodes.families import family_named
+from nodes.protocols.baselines import mechanism as baselines
 from nodes.protocols.dcfs2 import mechanism as dcfs2
 from nodes.protocols.dcfs2 import messages as dcfs2_messages
 from nodes.protocols.mams import mechanism as mams
 from nodes.protocols.mams import messages as mams_messages
 from nodes.protocols.mams.checkpoints import messages as checkpoint_messages
+from nodes.protocols.mams.replica import Choice
+from nodes.protocols.mams.ssp import Ssp
+from nodes.protocols.mams.stream import Stream
+from nodes.protocols.mams.two_phase import TwoPhase
+from nodes.protocols.paxos import mechanism as paxos
+from nodes.protocols.paxos import messages as paxos_messages
+from nodes.protocols.symmetric import mechanism as symmetric
+from nodes.protocols.symmetric import messages as symmetric_messages
 from nodes.protocols.vssp import mechanism as vssp
 from nodes.protocols.vssp import messages as vssp_messages
 from nodes.slots import MakeImageStore
 from nodes.wire.data_messages import DATA_MESSAGES
+from nodes.wire.journal_messages import JOURNAL_MESSAGES
 from nodes.wire.messages import CLIENT_MESSAGES, Message
 from nodes.world import World
 
 MESSAGES: tuple[type[Message], ...] = (
     CLIENT_MESSAGES
     + DATA_MESSAGES
+    + JOURNAL_MESSAGES
     + mams_messages.MESSAGES
     + checkpoint_messages.MESSAGES
     + dcfs2_messages.MESSAGES
+    + paxos_messages.MESSAGES
     + vssp_messages.MESSAGES
+    + symmetric_messages.MESSAGES
 )
 
 IMAGE_STORES: dict[str, MakeImageStore] = {"vssp": vssp.vssp, "hdfs_pipeline": vssp.hdfs_pipeline}
@@ -30,16 +46,27 @@ IMAGE_STORES: dict[str, MakeImageStore] = {"vssp": vssp.vssp, "hdfs_pipeline": v
 
 def start_mams(world: World, config: ServerConfig) -> None:
     cluster = config.cluster
-    mams.start(world, config, IMAGE_STORES[cluster.image_store], CROSS_GROUP[cluster.cross_group])
+    sync = JOURNAL_SYNC[family_named(cluster.protocol).journal_sync]
+    mams.start(
+        world, config, Choice(IMAGE_STORES[cluster.image_store], CROSS_GROUP[cluster.cross_group], sync)
+    )
 
 
-REPLICATION = {"mams": start_mams}
+REPLICATION: dict[str, Callable[[World, ServerConfig], None]] = {
+    "mams": start_mams,
+    "paxos": paxos.start,
+    "symmetric": symmetric.start,
+    **baselines.REPLICATION,
+}
 """Slot `replication`: how one replica group agrees on the next record."""
+
+JOURNAL_SYNC: dict[str, type[Ssp]] = {"ssp": Ssp, "two_phase": TwoPhase, "backupnode": Stream}
+"""Slot `journal_sync` of `mams`: when is a journal group safe?"""
 
 CROSS_GROUP = {"s2pc_mp": dcfs2.s2pc_mp, "two_phase": dcfs2.two_phase}
 """Slot `cross_group`: how two groups commit one operation."""
 
 
 def start_server(world: World, config: ServerConfig) -> None:
-    """Starts a metadata server of the cluster's family in this world. Raises KeyError for an unknown one."""
-    REPLICATION[config.cluster.protocol](world, config)
+    """Starts a metadata server of the cluster's family in this world. Raises ValueError for an unknown one."""
+    REPLICATION[family_named(config.cluster.protocol).replication](world, config)

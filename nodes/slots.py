@@ -7,13 +7,14 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
+from nodes.config import Holes
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Result
 from nodes.metadata.planning import Look, Split
 from nodes.metadata.records import Record
 from nodes.scope import Scope
 from nodes.units import OpId
-from nodes.wire.messages import Mark, Message
+from nodes.wire.messages import JournalGroup, Mark, Message
 from nodes.world import World
 
 # --- image_store -----------------------------------------------------------------------------------------------------
@@ -87,12 +88,45 @@ class ImageStore(Protocol):
         `progress` is called for every megabyte. Raises OSError.
         """
 
-    async def survey(self, nodes: list[str]) -> list[StoredImage]:
-        """Compares what the nodes report and sends who lacks something to repair it; the images, newest last."""
+    async def survey(self, nodes: list[str], again: bool = False) -> list[StoredImage]:
+        """Compares what the nodes report and sends who lacks something to repair it; the images, newest last.
+
+        `again` makes the nodes read every file, also those that they have found whole before.
+        """
 
 
 MakeImageStore = Callable[[World, int, Callable[[], list[StoredFile]], Callable[[], int]], ImageStore]
 """(world, partitions, the journals of this server's report, first sn of its journal)."""
+
+
+# --- journal_sync ----------------------------------------------------------------------------------------------------
+
+
+class JournalSync(Protocol):
+    """Slot `journal_sync`: when is a journal group safe? One tenure's way to wherever its journal must lie."""
+
+    on_progress: Callable[[], None]
+    """Called whenever more may have become safe, or whether enough are there may have changed."""
+
+    @property
+    def configuration_number(self) -> int:
+        """Of the record of who counts; 0 where that never changes."""
+
+    @property
+    def lacks_quorum(self) -> bool:
+        """Too few are there for anything to become safe just now."""
+
+    def write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
+        """The next group, right behind the last one: into this server's journal, which ends with it at once, and to everybody else."""
+
+    def tell_commit(self, sn: int) -> None:
+        """Everything up to sn is committed, and no next group is there to say so."""
+
+    def safe(self, sn: int) -> bool:
+        """Whether nothing that this mechanism survives can lose the groups up to sn."""
+
+    def holders(self, sn: int) -> list[str]:
+        """Who is known to have everything up to sn durably."""
 
 
 # --- cross_group -----------------------------------------------------------------------------------------------------
@@ -116,6 +150,7 @@ class GroupHost(Protocol):
     epoch: int
     groups: list[int]
     """Numbers of all groups, ascending."""
+    holes: Holes
 
     @property
     def namespace(self) -> Namespace: ...
@@ -123,6 +158,10 @@ class GroupHost(Protocol):
     @property
     def draining(self) -> bool:
         """A checkpoint is being marked: nothing is begun, and what another group asks for anew is refused (safety rule 13)."""
+
+    @property
+    def full(self) -> bool:
+        """The log is full: nothing new is promised until an image is taken; what is open is brought to its end."""
 
     def now_ns(self) -> int:
         """For the next record: later than everything this group has recorded or heard of."""
@@ -132,6 +171,9 @@ class GroupHost(Protocol):
 
     async def can_commit(self) -> None:
         """Returns when enough replicas are there; before that nothing may be recorded, and the namespace shows what is committed."""
+
+    def position(self) -> Position:
+        """Where the next record will be, and its time."""
 
     def record(self, record: Record, then: Callable[[], None]) -> Position:
         """Applies a record and gives it to the journal; `then` runs when it is committed, never when the tenure ends before."""

@@ -1,4 +1,4 @@
-"""`./cloverlab checkpoint`: mark the state of the whole cluster, list what was marked, go back to it."""
+"""`./cloverlab checkpoint`: mark the state of the whole cluster, list what was marked, go back to it, delete it."""
 
 from __future__ import annotations
 
@@ -74,6 +74,12 @@ def recover(
     if not yes and not confirmed(name):
         raise Impossible("nothing was done: say yes, or give --yes")
     print(json.dumps(ask(context, port, "POST", "/recover", {"name": name, "confirmed": True})))
+
+
+@app.command()
+def delete(context: typer.Context, name: str, port: Port = None) -> None:
+    """Forget a checkpoint: what was kept for it goes with time."""
+    print(json.dumps(ask(context, port, "DELETE", f"/{quote(name, safe='')}")))
 
 
 def confirmed(name: str) -> bool:

@@ -45,6 +45,10 @@ class SetAside(BaseModel):
     operations: int = Field(description="Operations of clients in them.")
 
 
+class Deleted(BaseModel):
+    deleted: str = Field(description="The name, which may be given again.")
+
+
 class RecoverRequest(Strict):
     name: str = Field(max_length=NAME_CHARACTERS)
     confirmed: bool = Field(default=False, description="Without it the answer only says what is set aside.")
@@ -52,3 +56,44 @@ class RecoverRequest(Strict):
 
 class Recovering(SetAside):
     incarnation: int
+
+
+class PartOut(BaseModel):
+    """One group's part in a marking: when each step was reached, 0 when it was not."""
+
+    drain_ns: int
+    drained_ns: int
+    written_ns: int
+    resumed_ns: int
+    sn: int = Field(description="Of the barrier.")
+
+
+class MarkingOut(BaseModel):
+    name: str
+    time_server: str
+    began_ns: int
+    ended_ns: int = Field(description="0 while it is not decided.")
+    outcome: Literal["", "complete", "void"]
+    reason: str = Field(description="Why a void one is void, as far as servers told.")
+    groups: dict[str, PartOut]
+
+
+class AsideOut(BaseModel):
+    """What one server has set aside."""
+
+    group: str
+    groups: int
+    operations: int
+    sn: int = Field(description="Of the barrier; 0 when this server did not have it.")
+    at_ns: int
+
+
+class RecoveryOut(BaseModel):
+    incarnation: int
+    checkpoint: str
+    servers: dict[str, AsideOut]
+
+
+class Story(BaseModel):
+    markings: list[MarkingOut]
+    recoveries: list[RecoveryOut]

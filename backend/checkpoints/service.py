@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from backend.checkpoints import story
 from backend.errors import Impossible, NotThere, Unavailable
 from backend.lab import Lab
+from backend.store import queries
 
 MARK_S = 20.0
 COUNT_S = 20.0
 ANSWER_S = 10.0
+EVENTS_MOST = 5_000
+"""The newest events that the story of checkpoints is made of."""
 
 
 def active_of(lab: Lab, group: str = "") -> str:
@@ -32,6 +36,15 @@ async def listed(lab: Lab) -> dict[str, Any]:
     return await ask(lab, active_of(lab), {"do": "checkpoints"}, ANSWER_S)
 
 
+async def told(lab: Lab) -> dict[str, Any]:
+    """What servers said while they marked and went back, whatever became of it."""
+    await lab.store.flush()
+    picture = lab.fabric.picture
+    found = await queries.newest(lab.store.reader, story.KINDS, picture.seq, EVENTS_MOST)
+    homes = {server.name: server.group for server in picture.servers.values()}
+    return story.told(homes, (stamped for _, stamped in found))
+
+
 async def mark(lab: Lab, name: str) -> dict[str, Any]:
     """A complete checkpoint. Raises Impossible when it is void."""
     answer = await ask(lab, active_of(lab), {"do": "mark_checkpoint", "name": name}, MARK_S)
@@ -48,13 +61,40 @@ async def behind(lab: Lab, name: str) -> dict[str, Any]:
         raise NotThere(f"no checkpoint is called {name!r}; there are {', '.join(known) or 'none'}")
     if known[name]["state"] != "complete":
         raise Impossible(f"checkpoint {name} is {known[name]['state']} and cannot be recovered to")
-    told = {"name": name, "groups": 0, "operations": 0}
+    groups = operations = 0
     for group, barrier in known[name]["barriers"].items():
-        question = {"do": "count_after", "sn": barrier["sn"]}
-        counted = await ask(lab, active_of(lab, group), question, COUNT_S)
-        told["groups"] += counted["groups"]
-        told["operations"] += counted["operations"]
+        more = await count_after(lab, group, barrier["sn"])
+        groups, operations = groups + more[0], operations + more[1]
+    return {"name": name, "groups": groups, "operations": operations}
+
+
+async def count_after(lab: Lab, group: str, sn: int) -> tuple[int, int]:
+    """Groups and operations in a journal behind a sn. Raises Unavailable."""
+    question = {"do": "count_after", "sn": sn}
+    counted = await ask(lab, active_of(lab, group), question, COUNT_S)
+    return counted["groups"], counted["operations"]
+
+
+async def all_behind(lab: Lab) -> list[dict[str, Any]]:
+    """The same of every complete checkpoint, the newest first, as far as it has been counted before and since."""
+    known = await listed(lab)
+    told = []
+    async with lab.counting_lock:
+        for each in reversed(known["checkpoints"]):
+            if each["state"] != "complete":
+                continue
+            barriers = {group: barrier["sn"] for group, barrier in each["barriers"].items()}
+            groups, operations = await lab.counting.behind(
+                known["incarnation"], barriers, lambda group, sn: count_after(lab, group, sn)
+            )
+            told.append({"name": each["name"], "groups": groups, "operations": operations})
     return told
+
+
+async def delete(lab: Lab, name: str) -> dict[str, Any]:
+    """Raises Impossible with the reason why it stays."""
+    answer = await ask(lab, active_of(lab), {"do": "delete_checkpoint", "name": name}, ANSWER_S)
+    return {"deleted": answer["deleted"]}
 
 
 async def recover(lab: Lab, name: str, confirmed: bool) -> dict[str, Any]:

@@ -31,6 +31,13 @@ class Counters(BaseModel):
     done: int = Field(description="Operations on several groups that this group coordinated and committed.")
     aborted: int = Field(description="The same, aborted; one that is tried again counts each time.")
     sent: int = Field(description="Messages to other groups.")
+    log_octets: int = Field(description="Octets of the group's journal behind its newest image.")
+    log_full: bool = Field(description="Whether writes wait until an image is taken.")
+    periodic: int = Field(description="Images taken because there were so many journal groups.")
+    forced: int = Field(description="Images taken because the log was half full.")
+    protocol: int = Field(
+        description="Records of operations on several groups, on the disks before anybody is told."
+    )
 
 
 class Group(BaseModel):
@@ -49,10 +56,10 @@ class CountedGroup(Group):
 class Server(BaseModel):
     name: str
     group: str
-    role: Literal["active", "standby", "junior", "down"] = Field(
+    role: Literal["active", "standby", "junior", "primary", "secondary", "member", "joining", "down"] = Field(
         description="Its place in the global view; down has none."
     )
-    believes: str = Field(description="What it says of itself: active, standby, junior, elected or none.")
+    believes: str = Field(description="What it says of itself: one of those, elected or none.")
     process: ProcessState
     epoch: int
     sn: int = Field(description="The last durable journal group.")
@@ -74,9 +81,26 @@ class DataNode(BaseModel):
     process: ProcessState
     pid: int
     address: str
+    container: str = Field(default="", description="Short id; empty on processes.")
+    image: str = ""
     blocks: int = Field(description="Replicas that it has.")
     octets: int
     damaged: int = Field(description="Replicas that are known to be.")
+    faults: list[int]
+    warning: str = ""
+
+
+class JournalNode(BaseModel):
+    """A journal node or bookie: keeps the journal that a family's servers share."""
+
+    name: str
+    process: ProcessState
+    pid: int
+    address: str
+    container: str = ""
+    image: str = ""
+    sn: int = Field(description="Of the last journal group that it stored.")
+    epoch: int = Field(description="Of the last writer; at a bookie the number of the ledger.")
     faults: list[int]
     warning: str = ""
 
@@ -152,6 +176,7 @@ class Cluster(BaseModel):
     groups: list[CountedGroup]
     servers: list[Server]
     data_nodes: list[DataNode]
+    journal_nodes: list[JournalNode]
     clients: list[Client]
     coordination: CoordinationService
     links: list[Link]
@@ -167,6 +192,7 @@ class PictureOut(BaseModel):
     servers: dict[str, Server]
     groups: dict[str, Group]
     data_nodes: dict[str, DataNode]
+    journal_nodes: dict[str, JournalNode]
     faults: list[Fault]
     lamps: dict[str, str] = Field(description="Invariants broken by then, and why.")
 

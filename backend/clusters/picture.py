@@ -12,9 +12,10 @@ from nodes.config import ClusterConfig
 from nodes.trace import events as e
 from nodes.trace.base import Event
 from nodes.trace.block_events import NodeHolds
+from nodes.trace.journal_events import JournalStored
 
 FENCED = "answers nobody: its coordination session is not confirmed"
-INSTANT = ("take_lock", "expire_session", "add_server")
+INSTANT = ("take_lock", "expire_session", "add_server", "corrupt")
 ENDS_PROCESS = ("crash", "stop", "power_loss")
 
 
@@ -61,6 +62,24 @@ class DataNodeState(msgspec.Struct):
     warning: str = ""
 
 
+class JournalNodeState(msgspec.Struct):
+    """A journal node or a bookie."""
+
+    name: str
+    process: str = "stopped"
+    pid: int = 0
+    address: str = ""
+    sn: int = 0
+    """The last group that it stored."""
+    epoch: int = 0
+    """Of the last writer; at a bookie the number of the ledger."""
+    faults: list[int] = []
+    warning: str = ""
+
+
+Struck = ServerState | DataNodeState | JournalNodeState
+
+
 class FaultState(msgspec.Struct):
     fault: int
     verb: str
@@ -82,6 +101,7 @@ class Picture(msgspec.Struct):
     servers: dict[str, ServerState] = {}
     groups: dict[str, GroupState] = {}
     data_nodes: dict[str, DataNodeState] = {}
+    journal_nodes: dict[str, JournalNodeState] = {}
     clients: dict[str, ClientState] = {}
     ensemble: list[str] = []
     """The servers of the coordination service by name, when they can be struck one by one."""
@@ -97,6 +117,7 @@ class Picture(msgspec.Struct):
             servers={name: ServerState(name, group) for name, group in homes.items()},
             groups=groups,
             data_nodes={name: DataNodeState(name) for name in cluster.data.nodes},
+            journal_nodes={name: JournalNodeState(name) for name in cluster.journal.nodes},
             clients={name: ClientState(name) for name in clients},
         )
 
@@ -113,9 +134,12 @@ class Picture(msgspec.Struct):
             self.servers[name] = ServerState(name, group or next(iter(self.groups), ""))
         return self.servers[name]
 
-    def process(self, name: str) -> ServerState | DataNodeState | None:
-        """The metadata server or data node of that name."""
-        return self.servers.get(name) or self.data_nodes.get(name)
+    def process(self, name: str) -> Struck | None:
+        """The metadata server, data node or journal node of that name."""
+        return self.servers.get(name) or self.node(name)
+
+    def node(self, name: str) -> DataNodeState | JournalNodeState | None:
+        return self.data_nodes.get(name) or self.journal_nodes.get(name)
 
     def group(self, name: str) -> GroupState:
         return self.groups.setdefault(name, GroupState(name))
@@ -125,7 +149,7 @@ def started(picture: Picture, stamped: e.Stamped, event: e.Started) -> None:
     if stamped.server in picture.clients:
         picture.clients[stamped.server].pid = event.pid
         return
-    node = picture.data_nodes.get(stamped.server)
+    node = picture.node(stamped.server)
     if node is not None:
         node.process, node.pid, node.address, node.warning = "running", event.pid, event.address, ""
         return
@@ -139,7 +163,7 @@ def stopped(picture: Picture, stamped: e.Stamped, event: e.Stopped) -> None:
 
 
 def mark_stopped(picture: Picture, name: str, at_ns: int) -> None:
-    server, node = picture.servers.get(name), picture.data_nodes.get(name)
+    server, node = picture.servers.get(name), picture.node(name)
     if server is not None:
         server.process, server.believes, server.pid = "stopped", "none", 0
         server.stopped_ns = at_ns
@@ -151,6 +175,12 @@ def node_holds(picture: Picture, stamped: e.Stamped, event: NodeHolds) -> None:
     node = picture.data_nodes.get(stamped.server)
     if node is not None:
         node.blocks, node.octets, node.damaged = event.blocks, event.octets, event.damaged
+
+
+def journal_stored(picture: Picture, stamped: e.Stamped, event: JournalStored) -> None:
+    node = picture.journal_nodes.get(stamped.server)
+    if node is not None:
+        node.sn, node.epoch = event.sn, event.epoch
 
 
 def role_changed(picture: Picture, stamped: e.Stamped, event: e.RoleChanged) -> None:
@@ -237,7 +267,7 @@ def fault_injected(picture: Picture, stamped: e.Stamped, event: e.FaultInjected)
         )
 
 
-def strike(picture: Picture, struck: ServerState | DataNodeState, event: e.FaultInjected, at_ns: int) -> None:
+def strike(picture: Picture, struck: Struck, event: e.FaultInjected, at_ns: int) -> None:
     if event.verb not in INSTANT:
         struck.faults = [*struck.faults, event.fault]
     if event.verb in ENDS_PROCESS:
@@ -255,7 +285,9 @@ def process_ended(picture: Picture, stamped: e.Stamped, event: e.ProcessEnded) -
 
 def fault_ended(picture: Picture, stamped: e.Stamped, event: e.FaultEnded) -> None:
     picture.faults.pop(event.fault, None)
-    everybody: list[ServerState | DataNodeState] = [*picture.servers.values(), *picture.data_nodes.values()]
+    everybody: list[Struck] = [
+        *picture.servers.values(), *picture.data_nodes.values(), *picture.journal_nodes.values()
+    ]  # fmt: skip
     for struck in everybody:
         if event.fault in struck.faults:
             struck.faults = [number for number in struck.faults if number != event.fault]
@@ -274,5 +306,5 @@ STEPS: dict[type[Event], Callable[[Picture, e.Stamped, Any], None]] = {
     e.LockHeld: lock_held, e.EpochRaised: epoch_raised, e.Configured: configured, e.FaultInjected:
     fault_injected,
     e.FaultEnded: fault_ended, e.ProcessEnded: process_ended, e.CheckFailed: check_failed,
-    NodeHolds: node_holds,
+    NodeHolds: node_holds, JournalStored: journal_stored,
 }  # fmt: skip

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from backend.clusters import views
+from backend.clusters.picture import DataNodeState, JournalNodeState, ServerState
 from backend.fabrics.names import COORDINATION
 from nodes.real.clock import monotonic_ns
 from nodes.supervisor.supervisor import SERVER_PORT
@@ -35,6 +36,7 @@ def cluster(lab: Lab) -> dict[str, Any]:
         "groups": groups(lab),
         "servers": servers(lab),
         "data_nodes": data_nodes(lab),
+        "journal_nodes": journal_nodes(lab),
         "clients": clients(lab),
         "coordination": coordination(lab),
         "links": links(lab),
@@ -60,24 +62,32 @@ def servers(lab: Lab) -> list[dict[str, Any]]:
         row["process"], row["pid"] = fabric.state_of(state.name), fabric.pid_of(state.name)
         if row["process"] == "stopped":
             row["believes"] = "none"
-        box = fabric.box(state.name)
-        where = f"{box['address']}:{SERVER_PORT}" if box["address"] else state.address
-        row |= {**box, "address": where or fabric.peers().get(state.name, "")}
-        told.append(row)
+        told.append(row | place(lab, state))
     return told
 
 
+def place(lab: Lab, state: ServerState | DataNodeState | JournalNodeState) -> dict[str, str]:
+    """Where it listens, and what it runs in."""
+    box = lab.fabric.box(state.name)
+    where = f"{box['address']}:{SERVER_PORT}" if box["address"] else state.address
+    return {**box, "address": where or lab.fabric.peers().get(state.name, "")}
+
+
 def data_nodes(lab: Lab) -> list[dict[str, Any]]:
-    fabric = lab.fabric
-    return [
-        {
-            **msgspec.structs.asdict(state),
-            "process": fabric.state_of(state.name),
-            "pid": fabric.pid_of(state.name),
-            "address": state.address or fabric.peers().get(state.name, ""),
-        }
-        for state in fabric.picture.data_nodes.values()
-    ]
+    return [node(lab, state) for state in lab.fabric.picture.data_nodes.values()]
+
+
+def journal_nodes(lab: Lab) -> list[dict[str, Any]]:
+    return [node(lab, state) for state in lab.fabric.picture.journal_nodes.values()]
+
+
+def node(lab: Lab, state: DataNodeState | JournalNodeState) -> dict[str, Any]:
+    return {
+        **msgspec.structs.asdict(state),
+        "process": lab.fabric.state_of(state.name),
+        "pid": lab.fabric.pid_of(state.name),
+        **place(lab, state),
+    }
 
 
 def workload(lab: Lab) -> dict[str, Any]:
@@ -134,6 +144,7 @@ def processes(lab: Lab) -> dict[str, Any]:
             for row in servers(lab)
         ],
         "data_nodes": data_nodes(lab),
+        "journal_nodes": journal_nodes(lab),
         "clients": clients(lab),
         "coordination": coordination(lab),
         "links": links(lab),

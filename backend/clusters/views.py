@@ -37,6 +37,7 @@ def picture(state: Picture) -> dict[str, Any]:
         "servers": {name: server(each) for name, each in state.servers.items()},
         "groups": {name: group(each) for name, each in state.groups.items()},
         "data_nodes": {name: msgspec.structs.asdict(each) for name, each in state.data_nodes.items()},
+        "journal_nodes": {name: msgspec.structs.asdict(each) for name, each in state.journal_nodes.items()},
         "faults": faults(state),
         "lamps": dict(state.broken),
     }

@@ -9,6 +9,7 @@ import aiosqlite
 
 from backend.clusters.picture import Picture
 from backend.store import queries
+from nodes.trace.checkpoints import BarrierWritten, TakenBack
 from nodes.trace.events import Committed, Cut, Durable, JournalOpened, Stamped
 
 Cell = tuple[int, int, int, str]
@@ -78,6 +79,22 @@ class Columns:
         return epoch, "c" if agreed is not None or sn <= commit_sn else "p"
 
 
+def standing(found: list[Stamped], group: str) -> dict[int, str]:
+    """The checkpoints whose barriers are in the journal of a group, by sn; a recovery takes those behind its own away."""
+    barriers: dict[int, str] = {}
+    incarnation = 0
+    for stamped in found:
+        event = stamped.event
+        if isinstance(event, BarrierWritten) and event.group == group:
+            barriers[event.sn] = event.name
+        if not isinstance(event, TakenBack) or event.group != group or event.sn == 0:
+            continue
+        if event.incarnation > incarnation:
+            incarnation = event.incarnation
+            barriers = {sn: name for sn, name in barriers.items() if sn <= event.sn}
+    return barriers
+
+
 async def journal(
     reader: aiosqlite.Connection, picture: Picture, group: str, from_sn: int, to_sn: int
 ) -> dict[str, Any]:
@@ -89,6 +106,7 @@ async def journal(
     columns = Columns(from_sn, min(to_sn, last_sn))
     found = await queries.of_groups(reader, from_sn, to_sn, picture.seq, names)
     found += await queries.cuts(reader, picture.seq, names)
+    barriers = standing([stamped for _, stamped in await queries.barriers(reader, picture.seq)], group)
     for _, stamped in sorted(found, key=lambda each: each[0]):
         columns.see(stamped)
     return {
@@ -96,6 +114,7 @@ async def journal(
         "commit_sn": commit_sn,
         "first_sn": 1 if last_sn else 0,
         "last_sn": last_sn,
+        "barriers": [each for each in sorted(barriers.items()) if from_sn <= each[0] <= to_sn],
         "servers": [
             {"name": server.name, "cells": columns.cells(server.name, server.applied_sn, commit_sn)}
             for server in servers

@@ -59,6 +59,14 @@ class FaultSpan(BaseModel):
     ended_ns: int | None
 
 
+class BarrierMark(BaseModel):
+    """A checkpoint: when the first group wrote its barrier, and which groups did."""
+
+    name: str
+    at_ns: int
+    groups: list[str]
+
+
 class FailoverSplit(BaseModel):
     model_config = ConfigDict(populate_by_name=True)
 
@@ -84,6 +92,7 @@ class Timeline(BaseModel):
     p99_ms: list[float | None]
     bands: list[Band]
     faults: list[FaultSpan]
+    barriers: list[BarrierMark]
     failovers: list[FailoverSplit]
 
 
@@ -100,6 +109,7 @@ class Journals(BaseModel):
     first_sn: int
     last_sn: int
     servers: list[JournalRow]
+    barriers: list[tuple[int, str]] = Field(description="Serial numbers of barriers and their checkpoints.")
 
 
 class JournalRecord(BaseModel):

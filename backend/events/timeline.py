@@ -11,9 +11,9 @@ from backend.store import queries
 from backend.store.buckets import BUCKET_NS
 from backend.store.latencies import Latencies
 from backend.store.queries import RunRow
+from nodes.roles import LETTERS
+from nodes.trace.checkpoints import BarrierWritten
 from nodes.trace.events import FaultEnded, FaultInjected, Placed, Stamped
-
-LETTERS = {"active": "A", "standby": "S", "junior": "J", "": "-"}
 
 
 def bucket_width(from_ns: int, to_ns: int, buckets: int) -> int:
@@ -98,6 +98,17 @@ def faults(found: list[tuple[int, Stamped]], from_ns: int, to_ns: int) -> list[d
     ]
 
 
+def barriers(found: list[tuple[int, Stamped]], from_ns: int, to_ns: int) -> list[dict[str, Any]]:
+    """Checkpoints whose barriers were written in the span: each with the time of the first one."""
+    told: dict[str, dict[str, Any]] = {}
+    for _, stamped in found:
+        event = stamped.event
+        if isinstance(event, BarrierWritten) and from_ns <= stamped.at_ns < to_ns:
+            known = told.setdefault(event.name, {"name": event.name, "at_ns": stamped.at_ns, "groups": []})
+            known["groups"].append(event.group)
+    return list(told.values())
+
+
 async def timeline(
     reader: aiosqlite.Connection,
     run: RunRow,
@@ -107,9 +118,10 @@ async def timeline(
     buckets: int,
 ) -> dict[str, Any]:
     told = await calls(reader, run, from_ns, to_ns, buckets)
-    found = await queries.rare(reader, run.run, ("Placed", "FaultInjected", "FaultEnded"))
+    found = await queries.rare(reader, run.run, ("Placed", "FaultInjected", "FaultEnded", "BarrierWritten"))
     told["bands"] = bands(found, homes, from_ns, to_ns)
     told["faults"] = faults(found, from_ns, to_ns)
+    told["barriers"] = barriers(found, from_ns, to_ns)
     splits = await queries.failovers(reader, run.run, from_ns, to_ns)
     told["failovers"] = [{**split, "from": split["old"], "to": split["new"]} for split in splits]
     return told

@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,13 @@ from backend.fabrics.host import Host
 from backend.fabrics.inventory import TOKEN_FILE, Inventory, data_address
 from backend.fabrics.links import LinkFault, transport_rules
 from backend.fabrics.names import CLIENT, CONTROL, EVERYBODY
-from nodes.config import ClientConfig, ClusterConfig, ServerConfig, WorkloadConfig
+from nodes.config import ClientConfig, ClusterConfig, DataNodeConfig, ServerConfig, WorkloadConfig
 from nodes.supervisor.messages import Status
 from nodes.trace.events import Stamped, Warned
 
 REACH_S = 60.0
+REACH_AGAIN_S = 10.0
+"""For a cluster that ran before: a container that comes later goes on by itself."""
 HOLD_BACK_NS = 120_000_000
 """Events of containers come through their supervisors: they wait longer for older ones of others."""
 SPACE_OCTETS = 32 << 20
@@ -65,20 +68,29 @@ class ContainerFabric(ClusterFabric):
 
     async def start(self) -> None:
         self._tasks += [asyncio.create_task(host.keep_connected()) for host in self.hosts.values()]
-        wanted = [*self.inventory.zookeepers, *self.home.servers(), CLIENT]
-        await wait_until(lambda: not self._missing(wanted), REACH_S)
+        starts = dict.fromkeys(self.home.servers(), self.start_server)
+        starts |= dict.fromkeys(self.home.data_nodes(), self.start_data_node)
+        wanted = [*self.inventory.zookeepers, *starts, CLIENT]
+        await wait_until(lambda: not self._missing(wanted), REACH_S if self.boot == 1 else REACH_AGAIN_S)
+        await wait_until(self._has_majority, REACH_S)
         there = [name for name in self.inventory.zookeepers if self.hosts[name].status is not None]
-        if len(there) <= len(self.inventory.zookeepers) // 2:
-            missing = self._missing(wanted)[0]
+        if not self._has_majority():
+            missing = self._missing(self.inventory.zookeepers)[0]
             raise Unavailable(f"the container of {missing} cannot be reached: {self.hosts[missing].trouble}")
         await asyncio.gather(*(self._zookeeper(name) for name in there))
         await wait_until(self._has_quorum, REACH_S)
         await self.ensemble.start({})
+        for name in starts:
+            if self._runs_ours(name):
+                self.recall(name)
         self.watch()
         for name in self._missing(wanted):
             self.tell(CONTROL, Warned(f"{name}: its container cannot be reached: {self.hosts[name].trouble}"))
         await self.apply_rules()
-        await asyncio.gather(*(self._server(name) for name in self.home.servers()))
+        if self._ends_servers:
+            others = [*self.inventory.servers(), *self.inventory.data_nodes]
+            await asyncio.gather(*(self._clear(name) for name in others if name not in starts))
+        await asyncio.gather(*(self._server(name, start) for name, start in starts.items()))
         self._follow(CLIENT)
         if self.workload is not None and self.hosts[CLIENT].status is not None:
             await self.start_client()
@@ -92,7 +104,8 @@ class ContainerFabric(ClusterFabric):
             self.ledger.heal(None, None)
             with contextlib.suppress(Unavailable):
                 await self.apply_rules()
-            await asyncio.gather(*(self._end(name) for name in [CLIENT, *self.home.servers()]))
+            ours = [CLIENT, *self.home.servers(), *self.home.data_nodes()]
+            await asyncio.gather(*(self._end(name) for name in ours))
         self.tell_rest()
         await self.end_watching()
         for host in self.hosts.values():
@@ -103,6 +116,10 @@ class ContainerFabric(ClusterFabric):
             await self.hosts[name].stop()
             await self.hosts[name].ask("forget", {"cluster": self.home.name})
 
+    def _has_majority(self) -> bool:
+        """Of the ensemble's containers, whatever runs in them."""
+        return 2 * len(self._missing(self.inventory.zookeepers)) < len(self.inventory.zookeepers)
+
     def _has_quorum(self) -> bool:
         serving = [name for name in self.inventory.zookeepers if self.role_of(name) in ("leader", "follower")]
         return len(serving) > len(self.inventory.zookeepers) // 2
@@ -112,6 +129,15 @@ class ContainerFabric(ClusterFabric):
         host.follow(self.home.name, self.traces.position(name))
         self.traces.follow(name, host)
 
+    def _runs_ours(self, name: str) -> bool:
+        status = self.hosts[name].status
+        return status is not None and status.state != "stopped" and status.cluster == self.home.name
+
+    async def _clear(self, name: str) -> None:
+        """What another cluster left running here rests while this one has the containers."""
+        with contextlib.suppress(Unavailable):
+            await self.hosts[name].stop()
+
     async def _zookeeper(self, name: str) -> None:
         host = self.hosts[name]
         if host.paused:
@@ -119,21 +145,20 @@ class ContainerFabric(ClusterFabric):
         if not host.running:
             await host.start({})
 
-    async def _server(self, name: str) -> None:
-        """Takes over a server of this cluster that runs, or starts it; one that cannot be reached is followed once it can."""
+    async def _server(self, name: str, start: Callable[[str], Awaitable[None]]) -> None:
+        """Takes over a server or data node of this cluster that runs, or starts it; one that cannot be reached is followed once it can."""
         host = self.hosts[name]
         status = host.status
         self._follow(name)
         if status is None:
             return
         if status.state != "stopped":
-            if status.cluster == self.home.name:
-                self.recall(name)
+            if self._runs_ours(name):
                 if host.paused:
                     await host.resume()
                 return
             await host.stop()
-        await self.start_server(name)
+        await start(name)
 
     # --- processes --------------------------------------------------------------------------------
 
@@ -148,6 +173,18 @@ class ContainerFabric(ClusterFabric):
                 "kind": "server",
                 "config": msgspec.to_builtins(config),
                 "coordination": self.inventory.coordination(self.home.name),
+                **self._common(name),
+            }
+        )
+        await self.apply_rules([name])
+
+    async def start_data_node(self, name: str) -> None:
+        config = DataNodeConfig(name, self.home.file.cluster)
+        await self.hosts[name].start(
+            {
+                "kind": "data-node",
+                "config": msgspec.to_builtins(config),
+                "coordination": "",
                 **self._common(name),
             }
         )
@@ -173,7 +210,7 @@ class ContainerFabric(ClusterFabric):
         return {"cluster": self.home.name, "peers": peers, "seed": self.home.file.seed}
 
     def peers(self) -> dict[str, str]:
-        return {name: data_address(name) for name in self.home.servers()}
+        return {name: data_address(name) for name in [*self.home.servers(), *self.home.data_nodes()]}
 
     async def restart(self, name: str) -> None:
         if name in self.inventory.zookeepers:
@@ -189,11 +226,17 @@ class ContainerFabric(ClusterFabric):
         return free[0]
 
     async def join(self, name: str) -> None:
-        await self._server(name)
+        await self._server(name, self.start_server)
 
     async def lose_power(self, name: str) -> list[str]:
         told = await self.hosts[name].ask("lose_power", {"seed": self.rng.getrandbits(32)}, 8.0)
         return list(told["lost"])
+
+    async def corrupt(self, name: str, what: str) -> str:
+        try:
+            return str((await self.hosts[name].ask("corrupt", {"what": what}))["where"])
+        except Unavailable as error:
+            raise Impossible(error.message) from None
 
     @property
     def coordination_servers(self) -> list[str]:
@@ -219,6 +262,10 @@ class ContainerFabric(ClusterFabric):
     def check_links(self, links: list[LinkFault]) -> None:
         """A ZooKeeper server's own packets can be late only where the kernel makes them so."""
         for link in links:
+            if link.damage:
+                raise FaultUnsupported(
+                    "containers cannot damage packets: the kernel's checksums would stop them"
+                )
             ours = [name for name in (link.a, link.b) if name in self.inventory.zookeepers]
             other = [name for name in (link.a, link.b) if name not in self.inventory.zookeepers]
             slow = link.delay_ms or link.loss
@@ -281,13 +328,19 @@ def in_containers(
 
     Raises CannotStart when there are too few.
     """
-    inventory = Inventory.told(os.environ)
-    hosts, wanted = [*inventory.servers, *inventory.spares], config.groups[0].members
-    missing = [name for name in wanted if name not in hosts]
-    if missing:
-        raise CannotStart(f"{missing[0]} has no container here; there are {', '.join(hosts)}")
+    if config.journal.nodes:
+        raise CannotStart(
+            f"{config.protocol} keeps its journal on nodes that have no containers here; use processes"
+        )
+    told = Inventory.told(os.environ)
+    groups, nodes = [list(group.members) for group in config.groups], list(config.data.nodes)
+    wanted = list(chain.from_iterable(groups))
+    for names, there in ((wanted, told.servers()), (nodes, told.data_nodes)):
+        missing = [name for name in names if name not in there]
+        if missing:
+            raise CannotStart(f"{missing[0]} has no container here; there are {', '.join(there) or 'none'}")
     named = msgspec.structs.replace(config, cluster=f"run-{secrets.token_hex(4)}")
     home = Home.make(directory, named, seed, TOKEN_FILE)
-    spares = [name for name in hosts if name not in wanted]
-    inventory = msgspec.structs.replace(inventory, servers=wanted, spares=spares)
+    spares = [name for name in told.servers() if name not in wanted]
+    inventory = msgspec.structs.replace(told, groups=groups, spares=spares)
     return ContainerFabric(inventory, home, on_events, workload, ends_servers=True)

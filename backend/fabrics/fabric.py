@@ -20,6 +20,7 @@ from backend.fabrics.names import CLIENT, CONTROL, COORDINATION
 from backend.fabrics.traces import Traces
 from nodes.config import WorkloadConfig
 from nodes.real.clock import monotonic_ns
+from nodes.roles import IN_STEP, LEADING
 from nodes.trace.base import Event
 from nodes.trace.events import ProcessEnded, Stamped, Warned
 
@@ -95,6 +96,8 @@ class ClusterFabric:
         self._states: dict[str, str] = {}
         self._roles: list[str] = []
         self._tasks: list[asyncio.Task[None]] = []
+        self.skews_ms: dict[str, int] = {}
+        """How wrong the clocks of servers are; one that starts again is told."""
         self.ending = False
         """Processes end because they are told to."""
 
@@ -106,6 +109,10 @@ class ClusterFabric:
         raise NotImplementedError
 
     async def stop(self) -> None:
+        raise NotImplementedError
+
+    async def corrupt(self, name: str, what: str) -> str:
+        """Flips a bit on a server's disk; returns where. Raises Impossible when there is nothing to flip, Unavailable."""
         raise NotImplementedError
 
     def process(self, name: str) -> Process | None:
@@ -125,6 +132,9 @@ class ClusterFabric:
         raise NotImplementedError
 
     async def start_data_node(self, name: str) -> None:
+        raise NotImplementedError
+
+    async def start_journal_node(self, name: str) -> None:
         raise NotImplementedError
 
     async def start_client(self) -> None:
@@ -174,6 +184,9 @@ class ClusterFabric:
         node = self.last.data_nodes.get(name)
         if node is not None:
             self.picture.data_nodes[name] = msgspec.structs.replace(node, faults=[], process="running")
+        keeper = self.last.journal_nodes.get(name)
+        if keeper is not None:
+            self.picture.journal_nodes[name] = msgspec.structs.replace(keeper, faults=[], process="running")
         old = self.last.servers.get(name)
         if old is not None:
             self.picture.servers[name] = msgspec.structs.replace(
@@ -187,10 +200,18 @@ class ClusterFabric:
             await self.start_client()
         elif name in self.home.data_nodes():
             await self.start_data_node(name)
+        elif name in self.home.journal_nodes():
+            await self.start_journal_node(name)
         elif name == COORDINATION:
             await self.ensemble.restart()
         else:
             raise FaultUnsupported(f"{name!r} cannot be restarted")
+        if self.skews_ms.get(name):
+            await self.put_clock(name)
+
+    async def put_clock(self, name: str) -> None:
+        """Raises Unavailable."""
+        await self.ask(name, {"do": "clock", "skew_ms": self.skews_ms[name]})
 
     async def replace_client(self, workload: WorkloadConfig) -> None:
         """Ends the workload's client and starts it with another configuration."""
@@ -221,14 +242,14 @@ class ClusterFabric:
         return process.pid if process is not None and process.running else 0
 
     def states(self) -> dict[str, str]:
-        names = (*self.home.servers(), *self.home.data_nodes(), CLIENT, *self.spread([COORDINATION]))
+        names = (*self.home.servers(), *self.home.nodes(), CLIENT, *self.spread([COORDINATION]))
         return {name: self.state_of(name) for name in names}
 
     def settled(self) -> bool:
-        """All green: every server runs and has a place in the global view, and every group's active serves."""
+        """All green: every server runs and has a place in the global view, and every group's active, or a member, serves."""
         servers = self.picture.servers.values()
-        serving = {s.group for s in servers if s.believes == "active"}
-        return all(s.role in ("active", "standby") for s in servers) and serving >= set(self.picture.groups)
+        serving = {s.group for s in servers if s.believes in (*LEADING, "member")}
+        return all(s.role in IN_STEP for s in servers) and serving >= set(self.picture.groups)
 
     # --- events -----------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from backend.fabrics.names import COORDINATION, EVERYBODY
 from backend.fabrics.targets import group_of, resolve
 from backend.fabrics.verbs import check_count, checked_options, verb_named
 
+SHARES = {"lose": "loss", "damage": "damage"}
 ENDED_BY_DEATH = ("pause", "slow_disk", "fail_disk")
 
 
@@ -41,6 +42,9 @@ class Faults:
             "add_server": self._add_server,
             "slow_disk": self._disk,
             "fail_disk": self._disk,
+            "damage": self._link,
+            "corrupt": self._corrupt,
+            "skew_clock": self._skew_clock,
         }
 
     async def do(self, name: str, words: list[str], options: dict[str, Any] | None = None) -> int:
@@ -132,7 +136,8 @@ class Faults:
 
     async def _link(self, targets: list[str], options: dict[str, Any]) -> int:
         verb, direction = options.pop("verb"), options["direction"]
-        effect = {"drop": verb == "cut", "delay_ms": options.get("ms", 0), "loss": options.get("share", 0.0)}
+        share = options.get("share", 0.0)
+        effect = {"drop": verb == "cut", "delay_ms": options.get("ms", 0), SHARES.get(verb, "loss"): share}
         links = [
             LinkFault(a, b, way, **effect)
             for a, b, way in self._pairs(verb, targets, direction, options.pop("island", False))
@@ -150,7 +155,7 @@ class Faults:
                 raise Malformed(f"{name!r} is a group; {verb} takes servers, clients or {COORDINATION}")
         coordination = self.fabric.spread([COORDINATION])
         picture = self.fabric.picture
-        apart = [*picture.data_nodes, *picture.clients]
+        apart = [*picture.data_nodes, *picture.journal_nodes, *picture.clients]
         """Who has no link to coordination."""
         everybody = [*picture.servers, *apart, *coordination]
         if island and len(targets) > 1:
@@ -222,8 +227,7 @@ class Faults:
     async def _disk(self, targets: list[str], options: dict[str, Any]) -> int:
         verb, name = options.pop("verb"), targets[0]
         self._running([name], f"{verb} of")
-        if self.fabric.picture.process(name) is None:
-            raise Malformed(f"{name} has no disk of its own; say a server or a data node")
+        self._with_disk(name)
         harm = bool(options.get("ms") or options.get("on"))
         ended = self.fabric.ledger.end_of(name, verb)
         fault = self.fabric.ledger.begin(verb, [name], options) if harm else ended
@@ -233,6 +237,26 @@ class Faults:
         if slow is not None:
             question["slow_ms"] = slow
         await self.fabric.ask(name, question)
+        return fault
+
+    async def _corrupt(self, targets: list[str], options: dict[str, Any]) -> int:
+        name, what = targets[0], options["what"]
+        self._with_disk(name)
+        await self.fabric.corrupt(name, what)
+        return self.fabric.ledger.begin("corrupt", [name], {"what": what})
+
+    def _with_disk(self, name: str) -> None:
+        if self.fabric.picture.process(name) is None:
+            raise Malformed(f"{name} has no disk of its own; say a server or a data node")
+
+    async def _skew_clock(self, targets: list[str], options: dict[str, Any]) -> int:
+        name, ms = targets[0], int(options["ms"])
+        self._running([name], "put forward or back the clock of")
+        self._with_disk(name)
+        ended = self.fabric.ledger.end_of(name, "skew_clock")
+        fault = self.fabric.ledger.begin("skew_clock", [name], {"ms": ms}) if ms else ended
+        self.fabric.skews_ms[name] = ms
+        await self.fabric.put_clock(name)
         return fault
 
     async def _add_server(self, targets: list[str], options: dict[str, Any]) -> int:

@@ -105,6 +105,14 @@ class Home:
     def data_nodes(self) -> list[str]:
         return list(self.file.cluster.data.nodes)
 
+    def journal_nodes(self) -> list[str]:
+        """Journal nodes or bookies, in a family whose servers share a journal."""
+        return list(self.file.cluster.journal.nodes)
+
+    def nodes(self) -> list[str]:
+        """Data nodes and journal nodes: who has no session with coordination."""
+        return [*self.data_nodes(), *self.journal_nodes()]
+
     def directory(self, *parts: str) -> Path:
         directory = self.path.joinpath(*parts)
         directory.mkdir(parents=True, exist_ok=True)
@@ -132,6 +140,9 @@ class Home:
         replace_file(self.path / "cluster.json", octets, 0o600)
 
     def close(self) -> None:
+        """Sockets of processes that still run stay, for whoever opens the directory next."""
+        with contextlib.suppress(OSError):
+            remove_unused(self._sockets)
         with contextlib.suppress(OSError):
             os.close(self._lock)
 
@@ -191,18 +202,43 @@ def replace_file(path: Path, octets: bytes, mode: int = 0o644) -> None:
     os.replace(new, path)
 
 
-def socket_directory(path: Path) -> Path:
-    """`run/` in the data directory, or a private directory with a short name when that is too long for a
-    Unix socket."""
+def socket_place(path: Path) -> Path:
+    """`run/` in the data directory, or, when that is too long for a Unix socket, a directory with a short name that is the same each time."""
     directory = path / "run"
-    if len(os.fsencode(directory)) > SOCKET_PATH_OCTETS - 32:
-        digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
-        directory = Path(tempfile.gettempdir()) / f"cloverlab-{os.getuid()}-{digest}"
+    if len(os.fsencode(directory)) <= SOCKET_PATH_OCTETS - 32:
+        return directory
+    digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
+    return Path(tempfile.gettempdir()) / f"cloverlab-{os.getuid()}-{digest}"
+
+
+def socket_directory(path: Path) -> Path:
+    """Private to its owner. Raises CannotStart."""
+    directory = socket_place(path)
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     if directory.stat().st_uid != os.getuid():
         raise CannotStart(f"{directory} belongs to another user")
     directory.chmod(0o700)
     return directory
+
+
+def remove_unused(directory: Path) -> None:
+    """Sockets at which nobody listens, and the directory with the last of them. Raises OSError when some are left."""
+    for path in directory.glob("*.sock"):
+        if not is_listened_at(path):
+            path.unlink(missing_ok=True)
+    directory.rmdir()
+
+
+def is_listened_at(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(str(path))
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return True
 
 
 def is_free(port: int) -> bool:

@@ -15,14 +15,14 @@ from backend.fabrics.names import CONTROL
 from nodes.real.clock import monotonic_ns
 from nodes.real.connection import Connection, Identity
 from nodes.supervisor.messages import CLUSTER, Question, Reply, Status, Told
-from nodes.supervisor.supervisor import BOOT_ID
+from nodes.supervisor.supervisor import BOOT_ID, READY_S
 from nodes.trace.events import Stamped
 from nodes.wire.codec import BadFrame
 from nodes.wire.framing import frame
 
 DIAL_AGAIN_S = 0.25
 ANSWER_S = 5.0
-START_S = 25.0
+START_S = READY_S + 5.0
 APART_NS = 1_000_000_000
 _decode = msgspec.msgpack.Decoder(Told).decode
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -20,9 +22,11 @@ TOKEN_FILE = Path("/run/secrets/cloverlab/token")
 class Inventory(msgspec.Struct, frozen=True):
     """Names of hosts by what runs on them. A supervisor answers at `supervisor` with the name put in."""
 
-    servers: list[str]
+    groups: list[list[str]]
+    """The servers of each replica group."""
     spares: list[str]
-    """Hosts without a server, for `add_server`."""
+    """Hosts without a server, for `add_server` into any group."""
+    data_nodes: list[str]
     zookeepers: list[str]
     supervisor: str
 
@@ -34,23 +38,32 @@ class Inventory(msgspec.Struct, frozen=True):
             return environment.get(variable, "").split()
 
         inventory = cls(
-            names("CLOVERLAB_SERVERS"),
+            [group.split() for group in environment.get("CLOVERLAB_GROUPS", "").split(",")],
             names("CLOVERLAB_SPARES"),
+            names("CLOVERLAB_DATA_NODES"),
             names("CLOVERLAB_ZOOKEEPERS"),
             environment.get("CLOVERLAB_SUPERVISOR", f"{{name}}.control:{PORT}"),
         )
-        if len(inventory.servers) < 2 or not inventory.zookeepers:
+        if not all(inventory.groups) or not inventory.zookeepers:
             raise CannotStart(
-                "CLOVERLAB_SERVERS names two servers at least, CLOVERLAB_ZOOKEEPERS one, with blanks between"
+                "CLOVERLAB_GROUPS names the servers of each group, with a comma between groups, and CLOVERLAB_ZOOKEEPERS"
+                " one server at least, with blanks between names"
             )
+        twice = [name for name, count in Counter(inventory.hosts()).items() if count > 1]
+        if twice:
+            raise CannotStart(f"{twice[0]} is named twice; each container runs one server")
         if "{name}" not in inventory.supervisor or not inventory.supervisor.rpartition(":")[2].isdigit():
             raise CannotStart(
                 f"CLOVERLAB_SUPERVISOR is like '{{name}}.control:{PORT}', not {inventory.supervisor!r}"
             )
         return inventory
 
+    def servers(self) -> list[str]:
+        """Where a metadata server runs or may run."""
+        return [*chain.from_iterable(self.groups), *self.spares]
+
     def hosts(self) -> list[str]:
-        return [*self.zookeepers, *self.servers, *self.spares, CLIENT]
+        return [*self.zookeepers, *self.servers(), *self.data_nodes, CLIENT]
 
     def coordination(self, cluster: str) -> str:
         """Every cluster lives below a node of its own."""
@@ -62,5 +75,5 @@ class Inventory(msgspec.Struct, frozen=True):
 
 
 def data_address(name: str) -> str:
-    """Where a metadata server listens; its name resolves on the data network only."""
+    """Where a metadata server or data node listens; its name resolves on the data network only."""
     return f"{name}:{SERVER_PORT}"

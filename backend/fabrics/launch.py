@@ -9,7 +9,8 @@ import msgspec
 
 from backend.fabrics.home import Home, replace_file
 from backend.fabrics.names import CLIENT
-from nodes.config import ClientConfig, DataNodeConfig, ServerConfig, WorkloadConfig
+from nodes.config import ClientConfig, DataNodeConfig, JournalNodeConfig, ServerConfig, WorkloadConfig
+from nodes.families import family_named
 
 
 def address(port: int) -> str:
@@ -17,7 +18,7 @@ def address(port: int) -> str:
 
 
 def peers(home: Home) -> dict[str, str]:
-    names = [*home.servers(), *home.data_nodes()]
+    names = [*home.servers(), *home.nodes()]
     return {name: address(home.file.ports[name]) for name in names if name in home.file.ports}
 
 
@@ -54,6 +55,22 @@ def data_node_file(home: Home, name: str) -> Path:
         **common(home, name, server_directory(home, name)),
     }
     return write(home.directory("config") / f"{name}.json", told)
+
+
+def journal_node_file(home: Home, name: str) -> Path:
+    told = {
+        "role": journal_role(home),
+        "config": JournalNodeConfig(name, home.file.cluster),
+        "listen": address(home.file.ports[name]),
+        "coordination": "",
+        **common(home, name, server_directory(home, name)),
+    }
+    return write(home.directory("config") / f"{name}.json", told)
+
+
+def journal_role(home: Home) -> str:
+    """journal-node or bookie."""
+    return family_named(home.file.cluster.protocol).journal_role
 
 
 def client_file(home: Home, workload: WorkloadConfig) -> Path:

@@ -22,6 +22,7 @@ class LinkFault(msgspec.Struct, frozen=True):
     drop: bool = False
     delay_ms: float = 0
     loss: float = 0.0
+    damage: float = 0.0
 
     def touches(self, a: str | None, b: str | None) -> bool:
         """Whether healing a (or the link a, b) ends this."""
@@ -31,6 +32,8 @@ class LinkFault(msgspec.Struct, frozen=True):
     def words(self) -> str:
         if self.drop:
             return "cut"
+        if self.damage:
+            return f"damages {self.damage:.0%}"
         return f"{self.delay_ms:g} ms slower" if self.delay_ms else f"loses {self.loss:.0%}"
 
 
@@ -40,11 +43,13 @@ class Rule(msgspec.Struct):
     drop: bool = False
     delay_ms: float = 0
     loss: float = 0.0
+    damage: float = 0.0
 
     def add(self, fault: LinkFault) -> None:
         self.drop = self.drop or fault.drop
         self.delay_ms += fault.delay_ms
         self.loss = 1 - (1 - self.loss) * (1 - fault.loss)
+        self.damage = 1 - (1 - self.damage) * (1 - fault.damage)
 
 
 def ways(direction: Direction) -> tuple[Literal["to", "from"], ...]:
@@ -72,7 +77,7 @@ def transport_rules(faults: list[LinkFault], name: str) -> list[dict[str, Any]]:
             if peer != COORDINATION:
                 merged.setdefault((peer, way), Rule()).add(fault)
     return [
-        {"peer": peer, "direction": way, "drop": rule.drop, "delay_ms": rule.delay_ms, "loss": rule.loss}
+        {"peer": peer, "direction": way, **msgspec.structs.asdict(rule)}
         for (peer, way), rule in merged.items()
     ]
 

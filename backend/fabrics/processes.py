@@ -23,6 +23,8 @@ from backend.fabrics.sockets import ask
 from backend.fabrics.targets import natural
 from backend.shape import SERVERS_MAX
 from nodes.config import WorkloadConfig
+from nodes.real.control import BadQuestion
+from nodes.real.rot import corrupt
 from nodes.real.synced import lose_power
 from nodes.trace.events import Stamped
 from nodes.trace.reader import TraceReader
@@ -57,6 +59,7 @@ class ProcessFabric(ClusterFabric):
         await self.relays.start(leftovers, list(self.home.servers()), self.ensemble.hosts)
         starts = dict.fromkeys(self.home.servers(), self.start_server)
         starts |= dict.fromkeys(self.home.data_nodes(), self.start_data_node)
+        starts |= dict.fromkeys(self.home.journal_nodes(), self.start_journal_node)
         for name in starts:
             self._follow(name)
             self.home.port_of(name, in_use=name in leftovers)
@@ -107,6 +110,12 @@ class ProcessFabric(ClusterFabric):
         await self.children.spawn(name, "data-node", "nodes", "data-node", "--config", str(file))
         await self.apply_rules([name])
 
+    async def start_journal_node(self, name: str) -> None:
+        self.home.port_of(name)
+        file, role = launch.journal_node_file(self.home, name), launch.journal_role(self.home)
+        await self.children.spawn(name, role, "nodes", role, "--config", str(file))
+        await self.apply_rules([name])
+
     async def start_client(self) -> None:
         """The client of the workload; the one before it is ended first."""
         before = self.children.by_name.get(CLIENT)
@@ -142,7 +151,7 @@ class ProcessFabric(ClusterFabric):
 
     async def apply_rules(self, names: list[str] | None = None) -> None:
         links = self.ledger.links()
-        wanted = names if names is not None else [*self.home.servers(), *self.home.data_nodes(), CLIENT]
+        wanted = names if names is not None else [*self.home.servers(), *self.home.nodes(), CLIENT]
         for name in wanted:
             child = self.children.by_name.get(name)
             if child is not None and child.state == "running":
@@ -156,3 +165,9 @@ class ProcessFabric(ClusterFabric):
         child = self.children.by_name[name]
         await child.kill()
         return lose_power(launch.server_directory(self.home, name), random.Random(self.rng.random()))
+
+    async def corrupt(self, name: str, what: str) -> str:
+        try:
+            return corrupt(launch.server_directory(self.home, name), what)
+        except BadQuestion as error:
+            raise Impossible(f"{name}: {error}") from None

@@ -29,7 +29,7 @@ async def ask(socket: Path, question: dict[str, Any], timeout_s: float = 2.0) ->
                 writer.close()
         answer = msgspec.json.decode(line, type=dict[str, Any])
     except (OSError, TimeoutError, ValueError, asyncio.IncompleteReadError) as error:
-        raise Unavailable(f"{socket.stem} does not answer: {error or type(error).__name__}") from None
+        raise Unavailable(f"{socket.stem} does not answer: {str(error) or type(error).__name__}") from None
     if answer.get("ok") is False:
         raise Unavailable(f"{socket.stem}: {answer.get('error', 'refused')}")
     return answer

@@ -9,18 +9,19 @@ from backend.clusters.picture import Picture, ServerState
 from backend.errors import Impossible, Malformed, NotThere
 
 WORDS = re.compile(
-    r"^(?P<a>a )?(?P<role>active|standbys|standby|junior|last down)"
+    r"^(?P<a>a )?(?P<role>active|standbys|standby|junior|primary|secondary|member|joining|last down)"
     r"(?: (?P<nth>[1-9][0-9]?))? of (?P<group>[a-z][a-z0-9-]{0,31})$"
 )
 
 
 def resolve(word: str, picture: Picture, rng: random.Random) -> list[str]:
-    """Names of servers, data nodes, clients, groups or `coordination`. Raises NotThere for an unknown name, Impossible
+    """Names of servers, data nodes, journal nodes, clients, groups or `coordination`. Raises NotThere for an unknown name, Impossible
     when nobody has the role now."""
     if word == "clients":
         return sorted(picture.clients) or nobody(word)
     named = [
-        *sorted(picture.servers), *sorted(picture.data_nodes), *sorted(picture.clients), "coordination", *picture.ensemble, *sorted(picture.groups)
+        *sorted(picture.servers), *sorted(picture.data_nodes), *sorted(picture.journal_nodes), *sorted(picture.clients),
+        "coordination", *picture.ensemble, *sorted(picture.groups)
     ]  # fmt: skip
     if word in named:
         return [word]

@@ -17,7 +17,10 @@ from backend.errors import CannotStart, Impossible, Unavailable
 from nodes.config import GroupConfig
 
 ROOT = "/cloverlab"
-CONNECT_S = 5.0
+CONNECT_S = 20.0
+"""Servers of an ensemble that have just started may still be choosing their leader."""
+END_S = 5.0
+AGAIN_S = 0.25
 OnNode = Callable[[str, bytes | None, int], None]
 
 
@@ -53,23 +56,23 @@ class TreeClient:
             raise Impossible(f"the lock of {group} was not taken: {owner} has lost it meanwhile")
 
     async def claim(self, cluster: str) -> None:
-        """Raises CannotStart when another cluster lives in this ensemble."""
+        """Raises CannotStart when another cluster lives in this ensemble, Unavailable when it does not answer."""
         try:
             client = await self._connected()
         except Unavailable as error:
             raise CannotStart(error.message) from None
-        await asyncio.to_thread(client.ensure_path, ROOT)
-        found, _ = await asyncio.to_thread(client.get, ROOT)
+        await answered(client.ensure_path, ROOT)
+        found, _ = await answered(client.get, ROOT)
         if found and found != cluster.encode():
             raise CannotStart(
                 f"{self._hosts} already holds the cluster {found.decode(errors='replace')[:40]}; "
                 "use its --data or another ensemble"
             )
-        await asyncio.to_thread(client.set, ROOT, cluster.encode())
+        await answered(client.set, ROOT, cluster.encode())
 
     async def watch(self, groups: list[GroupConfig], on_node: OnNode) -> None:
         """`on_node(path, octets or None, owning session)` is called in the event loop for each change that
-        is seen."""
+        is seen. A connection that is lost on the way is waited for."""
         loop = asyncio.get_running_loop()
         client = await self._connected()
 
@@ -78,7 +81,8 @@ class TreeClient:
                 loop.call_soon_threadsafe(on_node, path, octets, owner)
 
         for group in groups:
-            await asyncio.to_thread(watch_group, client, f"{ROOT}/groups/{group.name}", told)
+            while not await asyncio.to_thread(watched, client, f"{ROOT}/groups/{group.name}", told):
+                await asyncio.sleep(AGAIN_S)
 
     async def close(self) -> None:
         if self._client is not None:
@@ -103,7 +107,7 @@ async def end_session(hosts: list[str], session: int, password: bytes) -> None:
     """Raises Unavailable."""
     client = KazooClient(",".join(hosts), timeout=4.0, client_id=(session, password), logger=quiet())
     try:
-        await asyncio.to_thread(client.start, CONNECT_S)
+        await asyncio.to_thread(client.start, END_S)
     except KazooTimeoutError:
         raise Unavailable(f"coordination at {','.join(hosts)} does not answer") from None
     finally:
@@ -133,6 +137,15 @@ def remove_lock(client: KazooClient, base: str, owner: str) -> list[Any]:
         if client.exists(f"{base}/view/{owner}") is not None:
             transaction.delete(f"{base}/view/{owner}")
     return list(transaction.commit())
+
+
+def watched(client: KazooClient, base: str, told: OnNode) -> bool:
+    """Whether all of a group is watched now. What is watched twice is told twice."""
+    try:
+        watch_group(client, base, told)
+    except KazooException:
+        return False
+    return True
 
 
 def watch_group(client: KazooClient, base: str, told: OnNode) -> None:

@@ -8,8 +8,10 @@ from typing import Any, Literal
 import msgspec
 
 from backend.errors import FaultUnsupported, Malformed, NotThere
+from nodes.storage.rot import CORRUPTIBLE
 
-OptionType = Literal["direction", "milliseconds", "share", "boolean"]
+HOUR_MS = 3_600_000
+OptionType = Literal["direction", "milliseconds", "offset", "share", "boolean", "file"]
 Targets = Literal["server", "link", "group", "coordination", "cluster"]
 
 
@@ -42,8 +44,9 @@ VERBS: tuple[Verb, ...] = (
         "server",
         undo="restart",
         danger="Kills the process (SIGKILL); its memory is lost.",
+        counts=(1, 32),
     ),
-    Verb("restart", "R", "Restart", "server"),
+    Verb("restart", "R", "Restart", "server", counts=(1, 32)),
     Verb(
         "stop",
         "S",
@@ -51,6 +54,7 @@ VERBS: tuple[Verb, ...] = (
         "server",
         undo="restart",
         danger="Ends the process after it has closed its session.",
+        counts=(1, 32),
     ),
     Verb(
         "power_loss",
@@ -59,6 +63,7 @@ VERBS: tuple[Verb, ...] = (
         "server",
         undo="restart",
         danger="Kills the process; what it has not synced to its disk is gone.",
+        counts=(1, 32),
     ),
     Verb(
         "pause",
@@ -67,8 +72,9 @@ VERBS: tuple[Verb, ...] = (
         "server",
         undo="resume",
         danger="Stops the process (SIGSTOP) until it is resumed.",
+        counts=(1, 32),
     ),
-    Verb("resume", "U", "Resume", "server"),
+    Verb("resume", "U", "Resume", "server", counts=(1, 32)),
     Verb(
         "cut", "X", "Cut", "link", (DIRECTION, VerbOption("island", "boolean", False)), "heal", counts=(1, 32)
     ),
@@ -100,6 +106,24 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb("slow_disk", "K", "Slow disk", "server", (VerbOption("ms", "milliseconds", 50),), "slow_disk"),
     Verb("fail_disk", "F", "Failing disk", "server", (VerbOption("on", "boolean", True),), "fail_disk"),
+    Verb(
+        "damage",
+        "G",
+        "Damage packets",
+        "link",
+        (VerbOption("share", "share", 0.2), DIRECTION),
+        "heal",
+        counts=(1, 2),
+    ),
+    Verb(
+        "corrupt",
+        "B",
+        "Flip a bit on disk",
+        "server",
+        (VerbOption("what", "file", "image"),),
+        danger="Flips one bit of a file on the server's disk.",
+    ),
+    Verb("skew_clock", "T", "Skew the clock", "server", (VerbOption("ms", "offset", 60_000),), "skew_clock"),
     Verb("add_server", "N", "Add a server", "group"),
 )
 
@@ -107,11 +131,9 @@ BY_NAME = {verb.verb: verb for verb in VERBS}
 ELSEWHERE = {
     "duplicate": "duplicates messages",
     "reorder": "reorders messages",
-    "corrupt": "corrupts files",
-    "skew_clock": "skews clocks",
 }
-LINK_VERBS = ("cut", "delay", "lose")
-AT_ONCE = ("take_lock", "expire_session", "add_server")
+LINK_VERBS = ("cut", "delay", "lose", "damage")
+AT_ONCE = ("take_lock", "expire_session", "add_server", "corrupt")
 """Verbs that are over as soon as they are done."""
 
 
@@ -141,6 +163,10 @@ def checked(verb: Verb, option: VerbOption, value: Any) -> Any:
         raise Malformed(f"{where} is one of both, to, from")
     if option.type == "milliseconds" and not (number is not None and 0 <= number <= 60_000):
         raise Malformed(f"{where} is a number of milliseconds from 0 to 60000")
+    if option.type == "offset" and not (type(value) is int and abs(value) <= HOUR_MS):
+        raise Malformed(f"{where} is a whole number of milliseconds, an hour forward or back at most")
+    if option.type == "file" and value not in CORRUPTIBLE:
+        raise Malformed(f"{where} is one of {', '.join(CORRUPTIBLE)}")
     if option.type == "share" and not (number is not None and 0 <= number <= 1):
         raise Malformed(f"{where} is a share from 0 to 1")
     if option.type == "boolean" and not isinstance(value, bool):

@@ -11,7 +11,7 @@ from backend.clusters.models import Strict
 
 class VerbOptionOut(BaseModel):
     name: str
-    type: Literal["direction", "milliseconds", "share", "boolean"]
+    type: Literal["direction", "milliseconds", "offset", "share", "boolean", "file"]
     default: Any
 
 

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import StreamingResponse
 
 from backend.depends import TheLab
-from backend.fs import content, service
-from backend.fs.models import PATH_CHARACTERS, Directory, FsAnswer, FsRequest, Written
+from backend.fs import blocks, content, service
+from backend.fs.models import PATH_CHARACTERS, Blocks, Directory, FsAnswer, FsRequest, Written
 from nodes.metadata.operations import BLOCK_SIZE, BLOCK_SIZE_MAX, CHUNK_OCTETS
 
 Path = Annotated[str, Query(max_length=PATH_CHARACTERS)]
@@ -47,6 +47,17 @@ async def append(path: Path, request: Request, lab: TheLab, force: bool = False)
 async def get(path: Path, lab: TheLab) -> StreamingResponse:
     """What a file holds. The connection breaks when no data node gives the rest of it."""
     return StreamingResponse(await content.get(lab, path), media_type="application/octet-stream")
+
+
+@router.get("/fs/blocks", response_model=Blocks)
+async def read_blocks(
+    path: Path,
+    lab: TheLab,
+    first: Annotated[int, Query(ge=0, le=1 << 40)] = 0,
+    limit: Annotated[int, Query(ge=1, le=256)] = 64,
+) -> dict[str, Any]:
+    """The blocks of a file from position `first` on, and which data nodes have them."""
+    return await blocks.blocks(lab, path, first, limit)
 
 
 @router.get("/fs/list", response_model=Directory)

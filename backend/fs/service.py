@@ -19,6 +19,7 @@ from nodes.metadata.operations import (
     Attributes,
     Create,
     Delete,
+    Link,
     List,
     Listing,
     Mkdir,
@@ -34,12 +35,12 @@ NAME = "control"
 
 
 def operation_of(request: FsRequest) -> Operation:
-    """The operation as it travels. Raises Malformed for `mv` without a new path."""
+    """The operation as it travels. Raises Malformed for `mv` and `ln` without a new path."""
     path = request.path
-    if request.do == "mv":
+    if request.do in ("mv", "ln"):
         if request.to is None:
-            raise Malformed("mv needs the new path as `to`")
-        return Rename(path, request.to, overwrite=request.overwrite)
+            raise Malformed(f"{request.do} needs the new path as `to`")
+        return Link(path, request.to) if request.do == "ln" else Rename(path, request.to, request.overwrite)
     if request.do == "ls":
         return List(path, after=request.after, limit=request.limit)
     if request.do == "mkdir":
@@ -93,6 +94,7 @@ def entry(name: str, found: Attributes, parent: Attributes, homes: dict[int, str
         "home": homes[home],
         "branch_point": home != home_group(parent.inode),
         "entries": found.entries,
+        "length": found.length,
         "mode": found.mode,
         "owner": found.owner,
         "mtime_ns": found.mtime_ns,

@@ -12,10 +12,10 @@ from pathlib import Path
 import msgspec
 from rich.console import Console
 
-from backend.errors import Malformed
+from backend.errors import LabError, Malformed
 from backend.scenarios import report as reports
-from backend.scenarios.model import Scenario
-from backend.scenarios.reading import read
+from backend.scenarios.model import Scenario, StepPart
+from backend.scenarios.reading import read, targets
 from backend.scenarios.runner import Outcome, run
 
 SEEDS = re.compile(r"^(\d{1,9})\.\.(\d{1,9})$")
@@ -76,26 +76,47 @@ def one(item: tuple[str, int, int]) -> tuple[int, bool]:
 
 
 def show_shortest(file: Path, scenario: Scenario, seed: int) -> None:
-    """The fewest of the scenario's faults that still fail with this seed, and how to see it again."""
+    """The fewest of the scenario's steps that still fail with this seed, and how to see it again."""
     shortest, outcome = shorten(scenario, seed)
-    console.print(f"seed {seed} fails with {len(shortest.steps)} of {len(scenario.steps)} steps:")
-    for step in shortest.steps:
-        begin = f"at {step.at}" if step.at else f"after {step.after}" if step.after else f"when {step.when}"
-        console.print(f"  {begin}: {step.fault or 'expect'} {step.target or ''}", markup=False)
+    left = [(number, step) for number, step in enumerate(shortest.steps, 1) if deed(step)]
+    console.print(f"seed {seed} fails with {len(left)} of {len(scenario.steps)} steps:")
+    for number, step in left:
+        console.print(f"  {number}, {beginning(step)}: {deed(step)}", markup=False)
     reports.tell(console, outcome)
     print(f"./cloverlab run {file} --seed {seed}")
 
 
+def beginning(step: StepPart) -> str:
+    told = [(word, getattr(step, word)) for word in ("at", "after", "when")]
+    return " ".join(f"{word} {value}" for word, value in told if value is not None) or "at once"
+
+
+def deed(step: StepPart) -> str:
+    """What a step does, in words; empty for one that was left out."""
+    if step.fault is not None:
+        return " ".join([step.fault, *targets(step)])
+    done = [
+        ("mark", step.mark),
+        ("recover", step.recover),
+        ("workload", step.workload),
+        ("expect", step.expect),
+    ]
+    return " ".join(
+        f"{name} {value}" if isinstance(value, str) else name for name, value in done if value is not None
+    )
+
+
 def shorten(scenario: Scenario, seed: int) -> tuple[Scenario, Outcome]:
-    """Leaves out each step that the failure does not need."""
+    """Leaves out each step that the failure does not need; the others keep their numbers, and so do words like `target of step 3`."""
     outcome = asyncio.run(run(scenario, "simulated", seed))
-    place = 0
-    while place < len(scenario.steps):
-        steps = scenario.steps[:place] + scenario.steps[place + 1 :]
+    for place, step in enumerate(scenario.steps):
+        steps = list(scenario.steps)
+        steps[place] = StepPart(at=step.at, after=step.after)
         tried = msgspec.structs.replace(scenario, steps=steps)
-        shorter = asyncio.run(run(tried, "simulated", seed))
-        if shorter.held:
-            place += 1
-        else:
+        try:
+            shorter = asyncio.run(run(tried, "simulated", seed))
+        except LabError:
+            continue
+        if not shorter.held:
             scenario, outcome = tried, shorter
     return scenario, outcome

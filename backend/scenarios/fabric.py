@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import inspect
 import random
 import tempfile
 from collections.abc import Callable
@@ -20,13 +22,15 @@ from backend.fabrics.home import Home
 from backend.fabrics.names import CLIENT
 from backend.fabrics.processes import ProcessFabric
 from backend.fabrics.targets import resolve
-from nodes.config import ClusterConfig, WorkloadConfig
+from nodes.config import SECOND, ClusterConfig, WorkloadConfig
 from nodes.real.clock import monotonic_ns
 from nodes.sim.cluster import SimCluster
 from nodes.sim.faults import FaultUnsupported
-from nodes.trace.events import Stamped
+from nodes.trace.events import FaultInjected, Stamped
 
 POLL_S = 0.005
+MARK_S = 20.0
+TOLD_NS = 5 * SECOND
 Listener = Callable[[Stamped], None]
 
 
@@ -48,6 +52,12 @@ class Fabric(Protocol):
     async def fault(self, verb: str, words: list[str], options: dict[str, Any]) -> list[str]:
         """Returns the names that the target words stood for. Raises LabError."""
 
+    async def ask(self, server: str, question: dict[str, Any], within_s: float) -> dict[str, Any]:
+        """A question to a server over the way that no fault touches. Raises Unavailable."""
+
+    async def begin_asking(self, server: str, question: dict[str, Any]) -> None:
+        """A question whose answer nobody waits for."""
+
     async def begin_workload(self, workload: WorkloadConfig) -> None: ...
 
     async def throttle(self, rate_per_s: float | None, paused: bool | None) -> None: ...
@@ -61,7 +71,6 @@ class Simulated:
         self.picture = Picture.of(config, {}, ["client1"])
         self._rng = random.Random(f"{seed}/targets")
         self.listener: Listener = lambda stamped: None
-        self.cluster.on_event(self._on_event)
 
     def _on_event(self, stamped: Stamped) -> None:
         self.picture.apply(stamped, self.picture.seq + 1)
@@ -72,7 +81,10 @@ class Simulated:
         return self.cluster.now_ns
 
     async def start(self) -> None:
-        """The servers were started with the cluster."""
+        """The servers were started with the cluster, and have told something since."""
+        for stamped in self.cluster.events:
+            self._on_event(stamped)
+        self.cluster.on_event(self._on_event)
 
     async def stop(self) -> None:
         """Nothing is left of it."""
@@ -89,6 +101,29 @@ class Simulated:
         except TypeError:
             raise Unsupported(f"the simulator cannot {verb} {', '.join(names)} with {options}") from None
         return names
+
+    async def ask(self, server: str, question: dict[str, Any], within_s: float) -> dict[str, Any]:
+        task = self._begin(server, question)
+        self.cluster.loop.run(self.now_ns + round(within_s * SECOND), task.done)
+        if not task.done():
+            raise Unavailable(f"{server} does not answer {question['do']} within {within_s:g} s")
+        answer: dict[str, Any] = task.result()
+        return answer
+
+    def _begin(self, server: str, question: dict[str, Any]) -> asyncio.Task[dict[str, Any]]:
+        machine = self.cluster.servers[server].machine
+        if machine is None or machine.dead:
+            raise Unavailable(f"{server} does not run")
+
+        async def answered() -> dict[str, Any]:
+            answer = self.cluster.ask(server, question)
+            found: dict[str, Any] = await answer if inspect.isawaitable(answer) else answer
+            return found
+
+        return self.cluster.loop.create_task(answered(), context=machine.context)
+
+    async def begin_asking(self, server: str, question: dict[str, Any]) -> None:
+        self._begin(server, question)
 
     async def begin_workload(self, workload: WorkloadConfig) -> None:
         self.cluster.add_workload(workload)
@@ -108,12 +143,17 @@ class Live:
         self._faults = Faults(self._fabric)
         self._rng = random.Random(f"{seed}/targets")
         self.picture = self._fabric.picture
+        self._asking: list[asyncio.Task[None]] = []
+        self._newest_fault = 0
+        """That was told: what is judged after a fault has heard of it."""
 
     def _made(self, directory: Path, config: ClusterConfig, seed: int) -> ClusterFabric:
         raise NotImplementedError
 
     def _on_events(self, events: list[Stamped]) -> None:
         for stamped in events:
+            if isinstance(stamped.event, FaultInjected):
+                self._newest_fault = stamped.event.fault
             self.listener(stamped)
 
     @property
@@ -125,6 +165,7 @@ class Live:
 
     async def stop(self) -> None:
         await self._fabric.stop()
+        await asyncio.gather(*self._asking)
         self._fabric.home.close()
         self._directory.cleanup()
 
@@ -137,8 +178,19 @@ class Live:
 
     async def fault(self, verb: str, words: list[str], options: dict[str, Any]) -> list[str]:
         names = list(chain.from_iterable(resolve(word, self.picture, self._rng) for word in words))
-        await self._faults.do(verb, names, options)
+        fault = await self._faults.do(verb, names, options)
+        await self.run_until(monotonic_ns() + TOLD_NS, lambda: self._newest_fault >= fault)
         return names
+
+    async def ask(self, server: str, question: dict[str, Any], within_s: float) -> dict[str, Any]:
+        return await self._fabric.ask(server, question, within_s)
+
+    async def begin_asking(self, server: str, question: dict[str, Any]) -> None:
+        async def asked() -> None:
+            with contextlib.suppress(LabError):
+                await self._fabric.ask(server, question, MARK_S)
+
+        self._asking.append(asyncio.create_task(asked()))
 
     async def begin_workload(self, workload: WorkloadConfig) -> None:
         self.picture.clients.setdefault(CLIENT, ClientState(CLIENT))

@@ -1,4 +1,4 @@
-"""Rows of the global view: one letter for each server, A S J, `-` for a server without a place in it.
+"""Rows of the global view: one letter for each server (nodes/roles.py), `-` for a server without a place in it.
 
 Changes told with the same time are one row. Expected rows must appear in their order under one renaming of the standby
 columns. Others are allowed only while something is under way: from a fault, its end, a lost lock or a standby that fell
@@ -11,9 +11,10 @@ from itertools import permutations
 
 import msgspec
 
+from nodes.roles import BEHIND, LETTERS
 from nodes.trace.events import FaultEnded, FaultInjected, LockHeld, Placed, Serving, SessionEnded, Stamped
 
-LETTERS = {"active": "A", "standby": "S", "junior": "J", "": "-"}
+LEADERS = "AP"
 TAKES_AWAY = ("crash", "stop", "power_loss", "pause", "cut")
 
 
@@ -39,7 +40,7 @@ class Rows:
     def on_event(self, stamped: Stamped) -> None:
         event = stamped.event
         if type(event) is Placed and event.server in self._letters:
-            fell = self._letters[event.server] == "S" and event.state == "junior"
+            fell = self._letters[event.server] == "S" and event.state in BEHIND
             self._under_way = self._under_way or fell
             self._letters[event.server] = LETTERS[event.state]
             self._add(stamped.at_ns)
@@ -65,7 +66,7 @@ class Rows:
         if (
             self._under_way
             and self._serving
-            and "A" in letters.values()
+            and any(letter in LEADERS for letter in letters.values())
             and "J" not in letters.values()
             and all((letters[name] == "-") == (name in away) for name in letters)
         ):
@@ -107,13 +108,14 @@ def match(rows: list[Row], servers: list[str], expected: list[str], any_order: b
     if begin is None:
         return f"the row {wanted[0]} never came"
     seen = rows[begin:]
-    first = seen[0].letters.index("A") if "A" in wanted[0] else 0
+    leads = next((letter for letter in LEADERS if letter in wanted[0]), "")
+    first = seen[0].letters.index(leads) if leads else 0
     others = [place for place in range(len(servers)) if place != first]
     orders = permutations(others) if any_order else iter([tuple(others)])
     best, most = "", -1
     for order in orders:
         columns = list(order)
-        columns.insert(wanted[0].index("A") if "A" in wanted[0] else 0, first)
+        columns.insert(wanted[0].index(leads) if leads else 0, first)
         reached, between, problem = follow(seen, columns, wanted)
         if not problem:
             return Match([servers[column] for column in columns], between)

@@ -17,7 +17,8 @@ class _Part(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tru
 class ClusterPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """The cluster that the scenario makes."""
 
-    protocol: Literal["mams"] = "mams"
+    protocol: str = "mams"
+    """The family: a name of nodes/families.py."""
     groups: Annotated[int, msgspec.Meta(ge=1, le=8)] = 1
     standbys: Annotated[int, msgspec.Meta(ge=0, le=14)] = 3
     """In each group, beside the active."""
@@ -35,6 +36,8 @@ class ClusterPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     image_gap: Annotated[int, msgspec.Meta(ge=1)] = 5_000
     image_every: Count = 20_000
     """Groups after which a standby writes an image; 0 means only when a junior needs one."""
+    log_octets: Annotated[int, msgspec.Meta(ge=4_096)] = 50 << 20
+    """Of journal that may lie behind a group's newest image."""
     image_store: Literal["vssp", "hdfs_pipeline"] = "vssp"
     holes: list[str] = []
     """The paper's holes to open, by their switches."""
@@ -46,6 +49,10 @@ class WorkloadPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True)
     rate: str = "50/s"
     mix: dict[str, Share] = msgspec.field(default_factory=lambda: {"create": 9.0, "mkdir": 1.0})
     directories: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 16
+    size: Annotated[int, msgspec.Meta(ge=1, le=1 << 23)] = 65_536
+    """Octets of a put or append, on the average."""
+    block_size: Annotated[int, msgspec.Meta(ge=512, le=1 << 27, multiple_of=512)] = 65_536
+    """Of files with content."""
 
 
 class ThrottlePart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
@@ -78,6 +85,18 @@ class ExpectPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     broken: list[str] | None = None
     """Invariants of which at least one must be found broken (a lab with an open hole)."""
     rows: RowsPart | None = None
+    checkpoints: dict[str, Literal["complete", "void", "aside", "incomplete"]] = {}
+    """The states of checkpoints by name; incomplete: it is void, or was never begun."""
+    taken_back: str | None = None
+    """Every server that runs was taken back to this checkpoint, and to no other since."""
+    set_aside: Count | None = None
+    """The last recovery set at least so many operations of clients aside."""
+    fsck: Literal["clean"] | None = None
+    """The namespaces of all groups fit together. At the end the workload is held until nothing is under way."""
+    blocks: Literal["whole"] | None = None
+    """No block of a file is missing, has too few replicas or too many."""
+    told: dict[str, Annotated[int, msgspec.Meta(ge=1)]] = {}
+    """Events by kind: at least so many were told since the workload began."""
 
 
 class StepPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
@@ -95,6 +114,10 @@ class StepPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     span: str | None = msgspec.field(default=None, name="for")
     """Undone after this time."""
     workload: ThrottlePart | None = None
+    mark: str | None = None
+    """Begins to mark a checkpoint of this name; whether it becomes one is for `expect` to say."""
+    recover: str | None = None
+    """Begins to take the whole cluster back to this checkpoint; refused, it counts as not held."""
     expect: ExpectPart | None = None
     within: str | None = None
 

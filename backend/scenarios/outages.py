@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nodes.trace.block_events import FileCalled
 from nodes.trace.events import Called, Stamped
 
 NOT_A_FAILURE = ("", "ENOENT", "EEXIST", "ENOTDIR", "EISDIR", "ENOTEMPTY")
@@ -21,15 +22,23 @@ class Outages:
 
     def on_event(self, stamped: Stamped) -> None:
         event = stamped.event
+        if type(event) is FileCalled:
+            self.calls += 1
+            if event.error not in NOT_A_FAILURE:
+                self._fail(f"{event.verb} {event.path} of {event.client}: {event.error}")
+            return
         if type(event) is not Called:
             return
         self.calls += 1
         if event.error not in NOT_A_FAILURE:
-            self.failed += 1
-            if len(self.failures) < 10:
-                self.failures.append(f"call {event.number} of {event.client}: {event.error}")
+            self._fail(f"call {event.number} of {event.client}: {event.error}")
             return
         waited_from = max(self._last_ns, event.invoked_ns)
         self.longest_ns = max(self.longest_ns, event.returned_ns - waited_from)
         self._last_ns = max(self._last_ns, event.returned_ns)
         self.latencies_ns.append(event.returned_ns - event.invoked_ns)
+
+    def _fail(self, line: str) -> None:
+        self.failed += 1
+        if len(self.failures) < 10:
+            self.failures.append(line)

@@ -12,20 +12,25 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from backend.errors import LabError, Malformed
 from backend.fabrics.verbs import ELSEWHERE, verb_named
-from backend.scenarios.conditions import condition
+from backend.scenarios.conditions import EVENTS, condition
 from backend.scenarios.durations import nanoseconds, per_second
 from backend.scenarios.model import ExpectPart, Scenario, StepPart
 from nodes.config import Holes
+from nodes.families import family_named
 from nodes.invariants.registry import NAMES_OF_ALL
+from nodes.workloads.generator import WITH_CONTENT
 
 OCTETS_MAX = 1 << 20
 OPERATIONS = (
-    "create", "mkdir", "stat", "list", "rename", "move", "delete", "rmdir", "move_directory", "set_permission",
+    "create", "mkdir", "stat", "list", "rename", "link", "move", "delete", "rmdir", "move_directory", "set_permission",
+    "put", "append", "get",
 )  # fmt: skip
+DOES = ("fault", "workload", "mark", "recover", "expect")
 INVARIANTS = NAMES_OF_ALL
+CHECKPOINT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 WHERE = re.compile(r" - at `\$(?P<path>[^`]*)`$")
 PART = re.compile(r"\.([A-Za-z_]+)|\[(\d+|\.\.\.)\]")
-ROW = re.compile(r"^[ASJ-]+$")
+ROW = re.compile(r"^[ASJPM-]+$")
 
 
 class Lines:
@@ -132,6 +137,7 @@ def check(scenario: Scenario, lines: Lines) -> None:
     """Everything that types do not say. Raises Malformed."""
     for name in ("session_timeout", "heartbeat", "ack_timeout", "client_timeout", "renew_scan"):
         text_is(nanoseconds, getattr(scenario.cluster, name), lines, ["cluster", name])
+    text_is(family_named, scenario.cluster.protocol, lines, ["cluster", "protocol"])
     for hole in scenario.cluster.holes:
         if hole not in Holes.__struct_fields__:
             known = ", ".join(Holes.__struct_fields__)
@@ -143,6 +149,8 @@ def check(scenario: Scenario, lines: Lines) -> None:
                 raise lines.wrong(
                     f"{kind!r} is no operation; there are {', '.join(OPERATIONS)}", ["workload", "mix", kind]
                 )
+            if kind in WITH_CONTENT and not scenario.cluster.data_nodes:
+                raise lines.wrong(f"{kind} needs data_nodes in the cluster", ["workload", "mix", kind])
     for index, step in enumerate(scenario.steps):
         check_step(step, lines, ["steps", index])
     check_end(scenario, lines)
@@ -167,13 +175,14 @@ def check_step(step: StepPart, lines: Lines, place: list[str | int]) -> None:
         raise lines.wrong(
             "a step begins `at` a time, `after` the one before, or `when` something is so", place
         )
-    does = [name for name in ("fault", "workload", "expect") if getattr(step, name) is not None]
+    does = [name for name in DOES if getattr(step, name) is not None]
     if len(does) != 1:
-        raise lines.wrong("a step does one thing: fault, workload or expect", place)
+        raise lines.wrong(f"a step does one thing: {', '.join(DOES[:-1])} or {DOES[-1]}", place)
     if step.fault is not None:
         check_fault(step, lines, place)
     elif step.target is not None or step.options or step.span is not None:
         raise lines.wrong("target, options and for belong to a fault", place)
+    check_names([name for name in (step.mark, step.recover) if name is not None], lines, place)
     if step.expect is not None:
         check_expect(step.expect, lines, [*place, "expect"])
     elif step.within is not None:
@@ -203,6 +212,15 @@ def check_fault(step: StepPart, lines: Lines, place: list[str | int]) -> None:
         )
 
 
+def check_names(names: list[str], lines: Lines, place: list[str | int]) -> None:
+    for name in names:
+        if not CHECKPOINT.fullmatch(name):
+            raise lines.wrong(
+                f"{name[:63]!r} is no name of a checkpoint: 1 to 63 letters, digits, dots, dashes and underscores",
+                place,
+            )
+
+
 def targets(step: StepPart) -> list[str]:
     if step.target is None:
         return []
@@ -221,13 +239,17 @@ def check_end(scenario: Scenario, lines: Lines) -> None:
 def check_expect(expect: ExpectPart, lines: Lines, place: list[str | int]) -> None:
     text_is(nanoseconds, expect.longest_outage, lines, [*place, "longest_outage"])
     for key in ("invariants", "broken"):
-        named = getattr(expect, key)
-        for name in named if isinstance(named, list) else []:
+        wanted = getattr(expect, key)
+        for name in wanted if isinstance(wanted, list) else []:
             if name not in INVARIANTS:
                 raise lines.wrong(
                     f"{name!r} is no invariant; there are {', '.join(INVARIANTS)}", [*place, key]
                 )
+    check_names([*expect.checkpoints, *([expect.taken_back] if expect.taken_back else [])], lines, place)
+    for kind in expect.told:
+        if kind not in EVENTS:
+            raise lines.wrong(f"{kind[:40]!r} is no event; there are {', '.join(EVENTS)}", [*place, "told"])
     rows = [] if expect.rows is None else expect.rows.letters
     for row in [*rows, *([expect.letters] if expect.letters else [])]:
         if not ROW.match(row.replace(" ", "")):
-            raise lines.wrong(f"{row[:40]!r} is no row of letters A S J -", place)
+            raise lines.wrong(f"{row[:40]!r} is no row of letters A P S M J -", place)

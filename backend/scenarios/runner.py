@@ -13,18 +13,29 @@ from backend.scenarios import letters
 from backend.scenarios.conditions import Situation, condition
 from backend.scenarios.durations import milliseconds, nanoseconds, per_second
 from backend.scenarios.fabric import Containers, Fabric, Processes, Simulated
+from backend.scenarios.facts import Facts, anybody, asks
 from backend.scenarios.model import ClusterPart, EndPart, ExpectPart, Scenario, StepPart, WorkloadPart
 from backend.scenarios.outages import Outages
 from backend.scenarios.reading import targets
+from backend.scenarios.verdicts import Judge, Verdict
 from backend.shape import Shape, new_config
-from nodes.config import ClusterConfig, Holes, Timing, WorkloadConfig
+from nodes.config import ClusterConfig, DataConfig, Holes, Timing, WorkloadConfig
 from nodes.invariants import registry
 from nodes.trace.events import FaultInjected, Serving, Stamped, StepTaken
 
 START_NS = 60_000_000_000
+ASK_NS = 250_000_000
+RECOVER_S = 10.0
+QUIET_NS = 30_000_000_000
+"""How long everything that is under way may take to end when the namespaces are to be looked at."""
 STRUCK = re.compile(r"^target of step (\d+)$")
-UNDO = {"crash": "restart", "stop": "restart", "power_loss": "restart", "pause": "resume", "cut": "heal",
-        "delay": "heal", "lose": "heal", "duplicate": "heal", "reorder": "heal"}  # fmt: skip
+ELECTED = re.compile(r"^elected of (\S+)$")
+UNDO: dict[str, tuple[str, dict[str, Any]]] = {
+    "crash": ("restart", {}), "stop": ("restart", {}), "power_loss": ("restart", {}), "pause": ("resume", {}),
+    "cut": ("heal", {}), "delay": ("heal", {}), "lose": ("heal", {}), "duplicate": ("heal", {}),
+    "reorder": ("heal", {}), "damage": ("heal", {}), "slow_disk": ("slow_disk", {"ms": 0}),
+    "fail_disk": ("fail_disk", {"on": False}), "skew_clock": ("skew_clock", {"ms": 0}),
+}  # fmt: skip
 FABRICS: dict[str, Callable[[ClusterConfig, int], Fabric]] = {
     "simulated": Simulated,
     "processes": Processes,
@@ -34,14 +45,6 @@ FABRICS: dict[str, Callable[[ClusterConfig, int], Fabric]] = {
 
 def never() -> bool:
     return False
-
-
-class Verdict(msgspec.Struct):
-    """One expectation and what came of it."""
-
-    expected: str
-    held: bool
-    seen: str
 
 
 class GroupRows(msgspec.Struct):
@@ -94,7 +97,9 @@ class Run:
         self.fabric: Fabric = FABRICS[on](self.config, seed)
         self._situation = Situation(self.fabric.picture)
         self.fabric.listener = self._on_event
-        self._undo: list[tuple[int, str, list[str]]] = []
+        self._facts = Facts()
+        self._judge = Judge(self._situation, self._lamps, self._outages, self._rows, self._facts, self._ns)
+        self._undo: list[tuple[int, str, list[str], dict[str, Any]]] = []
         self._struck: dict[int, list[str]] = {}
         """Step to the servers that its target words stood for."""
 
@@ -129,21 +134,22 @@ class Run:
             await self.fabric.start()
             if await self._wait("the cluster is settled", START_NS, lambda: self._situation.settled):
                 await self._follow()
+                await self._look()
         finally:
             self._over = True
             await self.fabric.stop()
         self._lamps.finish()
-        self._judge(self._scenario.expect, final=True)
+        self._judged(self._scenario.expect)
         return self._outcome()
 
     async def _until(self, at_ns: int, true: Callable[[], bool]) -> bool:
         """Lets the cluster go on until something is so, or until a time; on the way takes back what is over."""
         while self._undo and self._undo[0][0] <= at_ns:
-            due_ns, verb, names = self._undo[0]
+            due_ns, verb, names, options = self._undo[0]
             if await self.fabric.run_until(due_ns, true):
                 return True
             self._undo.pop(0)
-            await self.fabric.fault(verb, names, {})
+            await self.fabric.fault(verb, names, options)
         return await self.fabric.run_until(at_ns, true)
 
     async def _wait(self, what: str, within_ns: int, true: Callable[[], bool]) -> bool:
@@ -157,12 +163,13 @@ class Run:
         if self._scenario.workload is not None:
             await self.fabric.begin_workload(workload_config(self._scenario.workload, self._scale))
         self._began_ns = before_ns = self.fabric.now_ns
+        self._situation.begin_count()
         for number, step in enumerate(self._scenario.steps, 1):
             if not await self._begin(step, before_ns, number):
                 return
             before_ns = self.fabric.now_ns
             await self._do(step, number)
-            self._situation.steps.clear()
+            self._situation.begin_step()
         await self._end(self._scenario.end)
 
     async def _begin(self, step: StepPart, before_ns: int, number: int) -> bool:
@@ -180,28 +187,52 @@ class Run:
 
     async def _do(self, step: StepPart, number: int) -> None:
         if step.fault is not None:
-            words = [self._named(word) for word in targets(step)]
-            names = self._struck[number] = await self.fabric.fault(step.fault, words, dict(step.options))
+            words = [name for word in targets(step) for name in self._named(word)]
+            options = dict(step.options)
+            names = self._struck[number] = await self.fabric.fault(step.fault, words, options)
             if step.span is not None and step.fault in UNDO:
-                self._undo.append((self.fabric.now_ns + self._ns(step.span), UNDO[step.fault], names))
-                self._undo.sort()
+                verb, undoing = UNDO[step.fault]
+                self._undo.append((self.fabric.now_ns + self._ns(step.span), verb, names, undoing))
+                self._undo.sort(key=lambda undo: undo[0])
         elif step.workload is not None:
             rate = None if step.workload.rate is None else per_second(step.workload.rate)
             await self.fabric.throttle(rate, step.workload.paused)
+        elif step.mark is not None:
+            await self.fabric.begin_asking(
+                anybody(self._situation), {"do": "mark_checkpoint", "name": step.mark}
+            )
+        elif step.recover is not None:
+            await self._recover(step.recover, number)
         elif step.expect is not None:
-            expect = step.expect
-            if step.within is not None:
-                at_ns = self.fabric.now_ns + self._ns(step.within)
-                await self._until(at_ns, lambda: not self._broken_now(expect))
-            self._judge(expect, final=False, where=f"step {number}: ")
+            await self._hold(step.expect, self._ns(step.within or "0s"))
+            self._judged(step.expect, f"step {number}: ")
 
-    def _named(self, word: str) -> str:
-        """`target of step 3` is whom step 3 struck; `elected of g1` is who took the last step of an upgrade."""
-        if word == "elected of g1":
-            return self._situation.upgrading or word
-        found = STRUCK.match(word)
-        names = self._struck.get(int(found[1]), []) if found else []
-        return names[0] if names else word
+    async def _recover(self, name: str, number: int) -> None:
+        """Any server can begin it; what it refuses is told."""
+        answer = await self.fabric.ask(anybody(self._situation), {"do": "recover", "name": name}, RECOVER_S)
+        refused = str(answer.get("refused", ""))
+        self._verdicts.append(Verdict(f"step {number}: recover {name}", not refused, refused or "begun"))
+
+    def _named(self, word: str) -> list[str]:
+        """`target of step 3`: whom step 3 struck; `elected of g1`: who took the last step of an upgrade; `time server`: who marks a checkpoint."""
+        situation = self._situation
+        if word == "time server" and situation.time_server:
+            return [situation.time_server]
+        if (found := ELECTED.match(word)) and found[1] in situation.upgrading:
+            return [situation.upgrading[found[1]]]
+        if found := STRUCK.match(word):
+            return self._struck.get(int(found[1])) or [word]
+        return [word]
+
+    async def _look(self) -> None:
+        """What the end speaks of and has to be asked, while there is somebody to ask; namespaces are looked at when nothing is under way."""
+        expect = self._scenario.expect
+        if not asks(expect):
+            return
+        if expect.fsck is not None and self._scenario.workload is not None:
+            await self.fabric.throttle(None, True)
+        asked = ExpectPart(fsck=expect.fsck, checkpoints=expect.checkpoints)
+        await self._hold(asked, round(QUIET_NS * self._scale))
 
     async def _end(self, end: EndPart) -> None:
         if end.at is not None:
@@ -215,77 +246,23 @@ class Run:
 
     # --- expectations ----------------------------------------------------------------------------------------------
 
-    def _broken_now(self, expect: ExpectPart) -> bool:
-        return any(not verdict.held for verdict in self._verdicts_of(expect, final=False))
+    async def _hold(self, expect: ExpectPart, within_ns: int) -> None:
+        """Waits until all of it is so, or until the time is over."""
+        until_ns = self.fabric.now_ns + within_ns
+        if not asks(expect):
+            await self._until(until_ns, lambda: self._holds(expect))
+            return
+        await self._facts.ask(self.fabric, self._situation)
+        while not self._holds(expect) and self.fabric.now_ns < until_ns:
+            await self._until(min(until_ns, self.fabric.now_ns + ASK_NS), never)
+            await self._facts.ask(self.fabric, self._situation)
 
-    def _judge(self, expect: ExpectPart, final: bool, where: str = "") -> None:
-        for verdict in self._verdicts_of(expect, final):
+    def _holds(self, expect: ExpectPart) -> bool:
+        return all(verdict.held for verdict in self._judge.verdicts(expect))
+
+    def _judged(self, expect: ExpectPart, where: str = "") -> None:
+        for verdict in self._judge.verdicts(expect):
             self._verdicts.append(msgspec.structs.replace(verdict, expected=where + verdict.expected))
-
-    def _verdicts_of(self, expect: ExpectPart, final: bool) -> list[Verdict]:
-        found: list[Verdict] = []
-        if expect.letters is not None:
-            found.append(self._letters_now(expect))
-        if expect.serving is not None:
-            now = self._situation.serves(expect.group)
-            found.append(Verdict(f"serving: {expect.serving}", now == expect.serving, str(now)))
-        if expect.settled is not None:
-            now = self._situation.settled
-            found.append(Verdict(f"settled: {expect.settled}", now == expect.settled, str(now)))
-        if expect.failed_calls is not None:
-            seen = f"{self._outages.failed} of {self._outages.calls}"
-            few = self._outages.failed <= expect.failed_calls
-            found.append(Verdict(f"failed calls ≤ {expect.failed_calls}", few, seen))
-        if expect.longest_outage is not None:
-            most_ns = self._ns(expect.longest_outage)
-            longest = self._outages.longest_ns
-            found.append(
-                Verdict(f"longest outage ≤ {most_ns / 1e9:g} s", longest <= most_ns, f"{longest / 1e9:.3f} s")
-            )
-        found += self._invariants(expect)
-        if expect.rows is not None:
-            found.append(self._rows_seen(expect))
-        return found
-
-    def _rows_of(self, expect: ExpectPart) -> letters.Rows:
-        """Raises LabError for a group that is not there."""
-        rows = self._rows.get(expect.group)
-        if rows is None:
-            raise LabError(f"no group is called {expect.group!r}; there are {', '.join(self._rows)}")
-        return rows
-
-    def _letters_now(self, expect: ExpectPart) -> Verdict:
-        assert expect.letters is not None
-        rows, wanted = self._rows_of(expect).all, expect.letters.replace(" ", "")
-        now = rows[-1].letters if rows else ""
-        same = sorted(now) == sorted(wanted) if expect.any_order_of == "standbys" else now == wanted
-        return Verdict(f"letters {wanted}", same, now)
-
-    def _invariants(self, expect: ExpectPart) -> list[Verdict]:
-        red = {
-            lamp["invariant"]: lamp["explanation"] for lamp in self._lamps.lamps() if lamp["state"] == "red"
-        }
-        found: list[Verdict] = []
-        if expect.invariants is not None:
-            every = [lamp["invariant"] for lamp in self._lamps.lamps()]
-            names = every if expect.invariants == "all" else expect.invariants
-            found += [Verdict(f"invariant: {name}", name not in red, red.get(name, "held")) for name in names]
-        if expect.broken is not None:
-            which = [name for name in expect.broken if name in red]
-            seen = "; ".join(f"{name}: {red[name]}" for name in which) or "all held"
-            found.append(Verdict(f"broken: {' or '.join(expect.broken)}", bool(which), seen))
-        return found
-
-    def _rows_seen(self, expect: ExpectPart) -> Verdict:
-        assert expect.rows is not None
-        any_order = expect.rows.any_order_of == "standbys"
-        rows = self._rows_of(expect)
-        seen = letters.match(rows.all, rows.servers, expect.rows.letters, any_order)
-        expected = f"rows {' '.join(row.replace(' ', '') for row in expect.rows.letters)}"
-        if isinstance(seen, str):
-            return Verdict(expected, False, seen)
-        between = ", ".join(seen.between) or "none"
-        return Verdict(expected, True, f"columns {' '.join(seen.columns)}; in between: {between}")
 
     def _outcome(self) -> Outcome:
         scenario = self._scenario
@@ -315,13 +292,23 @@ def cluster_config(part: ClusterPart, scale: float) -> ClusterConfig:
         part.groups, part.standbys, part.protocol, part.placement, part.granularity, part.cross_group,
         part.data_nodes,
     )  # fmt: skip
+    config = new_config(shape, "clover")
+    data = DataConfig(
+        config.data.nodes,
+        *(
+            max(1, round(ms * scale))
+            for ms in (config.data.heartbeat_ms, config.data.silence_ms, config.data.scrub_ms)
+        ),
+    )
     return msgspec.structs.replace(
-        new_config(shape, "clover"),
+        config,
         timing=timing,
+        data=data,
         holes=holes,
         min_in_step=part.min_in_step,
         image_gap=part.image_gap,
         image_every=part.image_every,
+        log_octets=part.log_octets,
         image_store=part.image_store,
     )
 
@@ -332,6 +319,8 @@ def workload_config(part: WorkloadPart, scale: float) -> WorkloadConfig:
         rate_per_s=per_second(part.rate),
         mix=dict(part.mix),
         directories=part.directories,
+        size=part.size,
+        block_size=part.block_size,
     )
 
 

@@ -15,6 +15,7 @@ from backend.store.latencies import Latencies
 from nodes.trace.events import Stamped
 
 COLUMNS = "server, boot, number, at_ns, cause, body"
+BARRIERS_MOST = 1_000
 LATEST_NS = 1 << 62
 """A moment later than any event: the end of the run."""
 SKEW_NS = 2_000_000_000
@@ -86,6 +87,21 @@ async def rare(reader: aiosqlite.Connection, run: int, kinds: Sequence[str]) -> 
         return [(row[0], stamped_of(row[1:])) async for row in rows]
 
 
+async def newest(
+    reader: aiosqlite.Connection, kinds: Sequence[str], last_seq: int, limit: int
+) -> list[tuple[int, Stamped]]:
+    """The newest `limit` events of these kinds up to `last_seq`, of all runs, in order; only for kinds that
+    are not of single journal groups."""
+    marks = ",".join("?" * len(kinds))
+    query = (
+        f"SELECT seq, {COLUMNS} FROM events WHERE sn IS NULL AND kind IN ({marks}) AND seq <= ?"
+        " ORDER BY seq DESC LIMIT ?"
+    )
+    async with reader.execute(query, (*kinds, last_seq, limit)) as rows:
+        found = [(row[0], stamped_of(row[1:])) async for row in rows]
+    return found[::-1]
+
+
 async def picture_at(reader: aiosqlite.Connection, run: RunRow, at_ns: int) -> Picture:
     """The nearest kept picture, and the events between it and that moment."""
     query = "SELECT body FROM pictures WHERE run = ? AND at_ns <= ? ORDER BY seq DESC LIMIT 1"
@@ -144,6 +160,11 @@ async def cuts(
     query = f"SELECT seq, {COLUMNS} FROM events WHERE {where} AND server IN ({marks}) ORDER BY seq"
     async with reader.execute(query, (last_seq, *servers)) as rows:
         return [(row[0], stamped_of(row[1:])) async for row in rows]
+
+
+async def barriers(reader: aiosqlite.Connection, last_seq: int) -> list[tuple[int, Stamped]]:
+    """The newest barriers and goings back, of all runs: a journal outlives its run."""
+    return await newest(reader, ("BarrierWritten", "TakenBack"), last_seq, BARRIERS_MOST)
 
 
 def told(found: list[tuple[int, Stamped]]) -> list[dict[str, Any]]:

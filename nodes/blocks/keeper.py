@@ -56,9 +56,14 @@ REMOVED_MAX = 1_000
 class Metadata(Protocol):
     """The replicated state of this server, as far as it is looked at here."""
 
-    namespace: Namespace
-    commit_sn: int
-    applied_sn: int
+    @property
+    def namespace(self) -> Namespace: ...
+
+    @property
+    def commit_sn(self) -> int: ...
+
+    @property
+    def applied_sn(self) -> int: ...
 
 
 class Command(Protocol):
@@ -72,13 +77,21 @@ class BlockKeeper:
     """The block map of one server, and what follows from it."""
 
     def __init__(
-        self, world: World, group: GroupConfig, config: DataConfig, metadata: Metadata, command: Command
+        self,
+        world: World,
+        group: GroupConfig,
+        config: DataConfig,
+        metadata: Metadata,
+        command: Command,
+        kept_below: Callable[[], int] = lambda: 0,
     ):
         self._world = world
         self._group = group
         self._config = config
         self._metadata = metadata
         self._command = command
+        self._kept_below = kept_below
+        """Blocks of this group with lower numbers are not removed when they are free: a checkpoint may name them (safety rule 14)."""
         self.map = BlockMap()
         self._began_ns = world.clock.monotonic_ns()
         self._asked: dict[str, int] = {}
@@ -157,11 +170,16 @@ class BlockKeeper:
 
     async def run(self) -> None:
         """Goes on for as long as the server does."""
-        for name in self._config.nodes:
-            self._world.network.send(name, WantReport(self._group.number))
+        self.ask_all()
         while True:
             await self._world.clock.sleep(TICK_NS)
             self._tick()
+
+    def ask_all(self) -> None:
+        """Every data node tells anew all that it has; what the namespace made of it before does not count any more."""
+        self._absent.clear()
+        for name in dict.fromkeys([*self._config.nodes, *self.map.nodes]):
+            self._world.network.send(name, WantReport(self._group.number))
 
     def _tick(self) -> None:
         now = self._world.clock.monotonic_ns()
@@ -230,6 +248,8 @@ class BlockKeeper:
             self._forget_health(block)
             if not holders:
                 self._absent.pop(block, None)
+            elif block < self._kept_below():
+                return False
             elif self._is_freed(block, quiet):
                 _remove(removals, holders, list(holders), "freed")
             return bool(holders)

@@ -21,11 +21,12 @@ class Dentries:
 
     def start(self, path: str, upto: int) -> Start:
         """Where the walk along a path begins: behind at most `upto` of its names."""
-        names = path.split("/")[1 : upto + 1]
-        for depth in range(len(names), 0, -1):
-            inode = self._known.get("/" + "/".join(names[:depth]))
+        depth = depth_of(path)
+        while depth:
+            inode = self._known.get(path) if depth <= upto else None
             if inode is not None:
                 return Start(inode, depth)
+            path, depth = path[: path.rfind("/")], depth - 1
         return TOP
 
     def learn(self, path: str, start: Start, moves: int) -> bool:

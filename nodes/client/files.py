@@ -12,8 +12,17 @@ from nodes.client.smart_client import SmartClient
 from nodes.config import MILLISECOND, ClusterConfig
 from nodes.errors import FsError
 from nodes.metadata.files import check_block_size
-from nodes.metadata.operations import BLOCK_SIZE, Append, Create, Opened
-from nodes.wire.data_messages import BlockRead, Chosen, Located, PacketAcked, ReplicaIs, WriteOpened
+from nodes.metadata.operations import BLOCK_SIZE, Append, Contents, Create, Open, Opened
+from nodes.wire.data_messages import (
+    LOCATED_MAX,
+    BlockRead,
+    Chosen,
+    Located,
+    Location,
+    PacketAcked,
+    ReplicaIs,
+    WriteOpened,
+)
 from nodes.wire.messages import Message
 from nodes.world import World
 
@@ -40,6 +49,12 @@ class FileClient:
                 pipeline.on_message(peer, message)
         else:
             self._smart.on_message(peer, message)
+
+    async def places(self, path: str, first: int, limit: int) -> tuple[Contents, list[list[Location]]]:
+        """A page of a file's finished blocks, and who told of replicas of each. Raises FsError."""
+        contents = (await self._smart.call(Open(path, first, min(limit, LOCATED_MAX)))).result
+        assert isinstance(contents, Contents)
+        return contents, await self._placing.locate([block.number for block in contents.blocks])
 
     def _pipelines(self) -> list[Pipeline]:
         return [writer.pipeline for writer in self._writers.values() if writer.pipeline is not None]

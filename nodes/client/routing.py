@@ -6,20 +6,30 @@ from __future__ import annotations
 class Routes:
     """The servers of one group, the one believed to be active, and the largest epoch seen."""
 
-    def __init__(self, servers: list[str]):
+    def __init__(self, servers: list[str], first: int = 0, reads_anywhere: bool = False):
         assert servers, "a group has servers"
         self._servers = list(servers)
-        self.believed = servers[0]
+        self._reads_anywhere = reads_anywhere
+        self._turn = first
+        self.believed = servers[first % len(servers)]
         self.epoch_seen = 0
         self.opened = False
         """Whether the client's session is open at this group."""
 
-    def accept(self, server: str, epoch: int) -> bool:
+    def first(self, writes: bool) -> str:
+        """Who is asked first: the one believed to be active; for a read that any may answer, each in turn."""
+        if writes or not self._reads_anywhere:
+            return self.believed
+        self._turn += 1
+        return self._servers[self._turn % len(self._servers)]
+
+    def accept(self, server: str, epoch: int, writes: bool = True) -> bool:
         """Whether an answer of this epoch may be believed: no client accepts an older epoch than it has seen."""
         if epoch < self.epoch_seen:
             return False
         self.epoch_seen = epoch
-        self.believed = server
+        if writes or not self._reads_anywhere:
+            self.believed = server
         return True
 
     def knows(self, server: str) -> bool:

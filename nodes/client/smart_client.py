@@ -14,6 +14,7 @@ from nodes.client.routing import Routes
 from nodes.client.sequences import make_way, summary
 from nodes.config import MILLISECOND, SECOND, ClusterConfig
 from nodes.errors import FsError
+from nodes.families import family_named
 from nodes.metadata.lookup import TOP, Start
 from nodes.metadata.operations import (
     WRITES,
@@ -24,6 +25,7 @@ from nodes.metadata.operations import (
     ContentSummary,
     Create,
     Delete,
+    Link,
     Made,
     Mkdir,
     OpenSession,
@@ -49,7 +51,7 @@ from nodes.wire.messages import (
 from nodes.world import World
 
 LONG_NS = 1 * SECOND
-AT_PARENT = (Create, Mkdir, Delete, Rename)
+AT_PARENT = (Create, Mkdir, Delete, Rename, Link)
 """Operations that happen where the parent of their path is at home; the others at the object's own."""
 
 Reply = Answer | Refused | Referred | Checked | None
@@ -67,6 +69,8 @@ class Course:
         self.server = ""
         self.tries = 0
         self.check = False
+        self.led = False
+        """The last refusal named another server, which is asked at once; not twice in a row."""
         self.resolved_ns = 0
         self.told = False
 
@@ -79,7 +83,13 @@ class SmartClient:
         self._session = session
         self._loop = asyncio.get_running_loop()
         self._timing = cluster.timing
-        self._groups = {group.number: Routes(group.members) for group in cluster.groups}
+        asked = family_named(cluster.protocol).asked
+        first = world.rng.randrange(1 << 16) if asked == "anywhere" else 0
+        self._groups = {
+            group.number: Routes(group.members, first, asked == "reads anywhere") for group in cluster.groups
+        }
+        self._good_hints = asked == "reads anywhere"
+        """Who answers reads knows by its lease who leads: what it names is asked at once."""
         self._alone = len(self._groups) == 1
         self._dentries = Dentries()
         self._seen_ns = 0
@@ -209,7 +219,7 @@ class SmartClient:
             error = await self._set_out(course)
             if error is not None:
                 return error
-        course.server = self._groups[course.group].believed
+        course.server = self._groups[course.group].first(is_write)
         while True:
             if is_write and type(operation) is not OpenSession and not self._groups[course.group].opened:
                 await self._open_at(course.group)
@@ -218,7 +228,7 @@ class SmartClient:
             routes = self._groups[course.group]
             if not routes.knows(peer):
                 routes, reply = self._from_elsewhere(peer, reply, routes)
-            if isinstance(reply, Answer) and routes.accept(peer, reply.epoch):
+            if isinstance(reply, Answer) and routes.accept(peer, reply.epoch, is_write):
                 self._seen_ns = max(self._seen_ns, reply.at_ns)
                 course.server = peer
                 return reply
@@ -226,14 +236,14 @@ class SmartClient:
             if now >= deadline_ns:
                 return None
             if isinstance(reply, Checked):
-                course.check = False
+                course.check, course.server = False, peer
                 continue
             if isinstance(reply, Referred) and routes.accept(peer, reply.epoch):
                 if not await self._follow(course, reply):
                     error = await self._set_out(course)
                     if error is not None:
                         return error
-                course.server = self._groups[course.group].believed
+                course.server = self._groups[course.group].first(is_write)
                 continue
             self._tell_long(course, now)
             hint = reply.active if isinstance(reply, Refused) else ""
@@ -241,7 +251,8 @@ class SmartClient:
                 self._world.network.send(peer, AskView())
             course.server = routes.next(course.server, hint)
             course.check = is_write
-            if reply is not None:
+            course.led = self._good_hints and course.server == hint and not course.led
+            if reply is not None and not course.led:
                 await self._world.clock.sleep(pause_ns(course.tries, self._world.rng))
 
     def _from_elsewhere(self, peer: str, reply: Reply, asked: Routes) -> tuple[Routes, Reply]:
@@ -257,16 +268,16 @@ class SmartClient:
             self._world.trace.emit(Invoked(self._session, course.number, course.operation, course.began_ns))
 
     async def _set_out(self, course: Course) -> Answer | None:
-        """Begins the way anew from the dentry cache; an answer when the new name of a rename cannot be resolved."""
+        """Begins the way anew from the dentry cache; an answer when the new name of a rename or link cannot be resolved."""
         operation = course.operation
         course.resolved_ns = 0
         if isinstance(operation, AddBlock | Complete | Restamp):
             course.group = home_group(operation.inode)
             return None
-        path = operation.old if isinstance(operation, Rename) else operation.path  # type: ignore[union-attr]
+        path = operation.old if isinstance(operation, Rename | Link) else operation.path  # type: ignore[union-attr]
         course.starts = [self._dentries.start(path, self._upto(path, operation))]
         course.group = home_group(course.starts[0].inode)
-        if isinstance(operation, Rename):
+        if isinstance(operation, Rename | Link):
             parent = operation.new.rpartition("/")[0]
             if self._dentries.start(parent, depth_of(parent)).depth != depth_of(parent):
                 try:
@@ -296,7 +307,7 @@ class SmartClient:
     async def _follow(self, course: Course, referred: Referred) -> bool:
         """Whether the call goes on where it was referred to; else it sets out anew."""
         operation, start = course.operation, referred.start
-        paths = (operation.old, operation.new) if isinstance(operation, Rename) else (operation.path,)  # type: ignore[union-attr]
+        paths = (operation.old, operation.new) if isinstance(operation, Rename | Link) else (operation.path,)  # type: ignore[union-attr]
         path = paths[min(referred.path, len(paths) - 1)]
         if start is None or not self._dentries.learn(path, start, referred.moves):
             for each in paths:

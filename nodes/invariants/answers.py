@@ -8,7 +8,8 @@ from typing import Any
 from nodes.invariants.model import Expected
 from nodes.invariants.versions import Node
 
-STATELESS = frozenset(("EINVAL", "ENAMETOOLONG", "EAGAIN", "ESTALE", "EBUSY", "EFBIG"))
+FIELDS = ("mode", "owner", "group", "replication", "nlink")
+STATELESS = frozenset(("EINVAL", "ENAMETOOLONG", "EAGAIN", "ESTALE", "EBUSY", "EFBIG", "EMLINK"))
 """Errors that tell nothing of the tree."""
 
 
@@ -34,12 +35,12 @@ def _made(node: Node, result: list[Any]) -> str:
 def _attributes(value: tuple[Node, tuple[Any, ...]], result: list[Any]) -> str:
     node, attributes = value
     kind = "file" if node.names is None else "directory"
-    seen = (result[3], result[4], result[5], result[9])
+    seen = (result[3], result[4], result[5], result[9], result[11])
     if result[2] != kind:
         return f"a {kind}"
     if node.inode and node.inode != result[1]:
         return f"inode {node.inode}"
-    for name, wanted, got in zip(("mode", "owner", "group", "replication"), attributes, seen, strict=True):
+    for name, wanted, got in zip(FIELDS, attributes, seen, strict=True):
         if wanted is not None and wanted != got:
             return f"{name} {wanted}"
     return ""
@@ -58,7 +59,7 @@ def _summary(value: tuple[int, int], result: list[Any]) -> str:
 
 _COMPARE: dict[str, tuple[int, Callable[[Any, list[Any]], str]]] = {
     "Made": (2, _made),
-    "Attributes": (11, _attributes),
+    "Attributes": (12, _attributes),
     "Listing": (3, _listing),
     "Summary": (4, _summary),
 }

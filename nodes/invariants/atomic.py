@@ -8,6 +8,7 @@ from nodes.trace.events import SharedStep, Stamped
 PATIENCE_NS = 120 * SECOND
 """How long an operation may be open: as long as a group may be without an active."""
 KEPT = 50_000
+"""Operations that are open, and as many that are whole: what comes late must not decide them otherwise."""
 
 Key = tuple[int, int]
 
@@ -35,10 +36,11 @@ class Atomic(Check):
         """Group by number."""
         self.steps = {SharedStep: self._on_step}
         self._open: dict[Key, Shared] = {}
+        self._whole: dict[Key, Shared] = {}
 
     def _on_step(self, stamped: Stamped, event: SharedStep) -> None:
         key = (event.coordinator, event.seq)
-        shared = self._open.get(key)
+        shared = self._open.get(key) or self._whole.get(key)
         if shared is None:
             if event.step in ("end", "finish"):
                 return
@@ -49,9 +51,11 @@ class Atomic(Check):
             shared.peers = event.peers
         elif event.step in ("decide", "vote", "outcome"):
             self._on_decision(shared, stamped, event)
-        if self._is_whole(key, shared):
+        if key in self._open and self._is_whole(key, shared):
             self.checked += 1
-            del self._open[key]
+            self._whole[key] = self._open.pop(key)
+            if len(self._whole) > KEPT:
+                del self._whole[next(iter(self._whole))]
 
     def _on_decision(self, shared: Shared, stamped: Stamped, event: SharedStep) -> None:
         here = (event.commit, place_in_trace(stamped))

@@ -1,9 +1,18 @@
-"""blocks kept: no command takes the last good replica of a block, and the block map names no replica that is not there (protocols.md §9)."""
+"""blocks kept: no command takes the last good replica of a block, the block map names no replica that is not there, and who reads a file finds
+what was acknowledged (protocols.md §9)."""
 
 from __future__ import annotations
 
 from nodes.invariants.checker import PATIENCE_NS, Check, place_in_trace
-from nodes.trace.block_events import BlockHealth, ReplicaDamaged, ReplicaRemoved, ReplicasFound, ReplicaStored
+from nodes.trace.block_events import (
+    BlockHealth,
+    FileCalled,
+    ReplicaDamaged,
+    ReplicaRemoved,
+    ReplicasFound,
+    ReplicaStored,
+)
+from nodes.trace.checkpoints import TakenBack
 from nodes.trace.events import Stamped
 
 NEEDS_ANOTHER = ("excess", "stale", "damaged")
@@ -26,7 +35,10 @@ class BlocksKept(Check):
     """Data nodes tell what they store and remove, the actives what they make of it; their traces come in any order."""
 
     name = "blocks kept"
-    meaning = "no command takes a block's last good replica, and the block map names none that is not there"
+    meaning = (
+        "no command takes a block's last good replica, the block map names none that is not there, and a file holds "
+        "what was acknowledged"
+    )
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,6 +48,8 @@ class BlocksKept(Check):
             ReplicaRemoved: self._on_removed,
             ReplicaDamaged: self._on_damaged,
             BlockHealth: self._on_health,
+            FileCalled: self._on_file,
+            TakenBack: self._on_taken_back,
         }
         self._held: dict[int, dict[str, Held]] = {}
         """Block to its whole replicas by data node."""
@@ -47,6 +61,9 @@ class BlocksKept(Check):
         """Nobody is known yet who had the block at that time."""
         self._named: list[tuple[Stamped, BlockHealth, str]] = []
         """Holders that an active named and that have not told yet that they are."""
+        self._short: list[tuple[Stamped, FileCalled]] = []
+        """What was read was not all; a recovery may have set the rest aside."""
+        self._taken_back_ns = 0
 
     # --- what data nodes tell --------------------------------------------------------------------------------------
 
@@ -119,6 +136,22 @@ class BlocksKept(Check):
         gone = self._gone.get((event.block, name))
         return gone is not None and gone.stamp == event.stamp and stamped.at_ns - gone.at_ns <= PATIENCE_NS
 
+    # --- what applications tell ------------------------------------------------------------------------------------
+
+    def _on_file(self, stamped: Stamped, event: FileCalled) -> None:
+        if event.wrong_at >= 0:
+            self.fail(
+                f"{event.client} read {event.path} and found other octets than were written, from octet {event.wrong_at} on",
+                place_in_trace(stamped),
+            )
+        elif event.lacking_ns:
+            self._short.append((stamped, event))
+        elif event.verb == "get" and not event.error:
+            self.checked += 1
+
+    def _on_taken_back(self, stamped: Stamped, event: TakenBack) -> None:
+        self._taken_back_ns = max(self._taken_back_ns, stamped.at_ns)
+
     # --- verdicts --------------------------------------------------------------------------------------------------
 
     def on_time(self, now_ns: int) -> None:
@@ -153,5 +186,17 @@ class BlocksKept(Check):
                     f"{stamped.server} names {name} as a holder of block {health.block:016x} with stamp "
                     f"{health.stamp}, which it has not",
                     *([gone.evidence] if gone is not None else []),
+                    place_in_trace(stamped),
+                )
+        short, self._short = self._short, []
+        for stamped, called in short:
+            if called.lacking_ns <= self._taken_back_ns:
+                self.checked += 1
+            elif stamped.at_ns > oldest_ns:
+                self._short.append((stamped, called))
+            else:
+                self.fail(
+                    f"{called.client} read {called.octets} octets of {called.path}, and what was acknowledged at "
+                    f"{called.lacking_ns} ns was not among them",
                     place_in_trace(stamped),
                 )

@@ -11,6 +11,7 @@ WRITES = frozenset(
         "Create",
         "Mkdir",
         "Rename",
+        "Link",
         "Delete",
         "SetPermission",
         "SetOwner",

@@ -14,6 +14,7 @@ from nodes.trace.events import Committed, Cut, Durable, JournalOpened, Renewing,
 
 KEPT = 20_000
 CALLS_KEPT = 100_000
+K = TypeVar("K")
 V = TypeVar("V")
 
 
@@ -151,6 +152,6 @@ class Journals:
         return commit is not None and commit.number == stamped.number and commit.server == stamped.server
 
 
-def forget_oldest(entries: dict[int, V], kept: int = KEPT) -> None:
+def forget_oldest(entries: dict[K, V], kept: int = KEPT) -> None:
     if len(entries) > kept:
         del entries[next(iter(entries))]

@@ -99,7 +99,7 @@ class Linearisable(Check):
         if group is not None and group[1][self._place] == key:
             self._place += 1
             self._run(key, stamped, position_of(self._next_sn, self._place))
-            if self._known or self._place == len(group[1]):
+            if self._known or self._place == len(group[1]) or not group[1][self._place][0]:
                 self._advance()
             return
         if key in self._early or self._is_past(key):
@@ -169,6 +169,9 @@ class Linearisable(Check):
             operations = group[1]
             while self._place < len(operations):
                 key = operations[self._place]
+                if not key[0]:
+                    self._place += 1
+                    continue
                 stamped = self._known.pop(key, None)
                 if stamped is None:
                     return

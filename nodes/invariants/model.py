@@ -11,7 +11,7 @@ from typing import Any
 
 from nodes.invariants.versions import Node, Past, Version, value_at
 
-NO_ATTRIBUTES = (None, None, None, None)
+NO_ATTRIBUTES = (None, None, None, None, None)
 WALKED = 1_000
 """Names that a list or summary is compared with in full."""
 
@@ -31,10 +31,13 @@ class Model:
         self.root = Node(True, Version(0, NO_ATTRIBUTES, None))
         self.past = Past()
         self._reached: Node | None = None
+        self._linked = False
+        """A file has, or had, more than one name."""
         self._steps: dict[str, Callable[[list[Any], int, bool], Any]] = {
             "Create": self._create,
             "Mkdir": self._mkdir,
             "Rename": self._rename,
+            "Link": self._link,
             "Delete": self._delete,
             "SetPermission": self._set_permission,
             "SetOwner": self._set_owner,
@@ -117,7 +120,7 @@ class Model:
         mode: int,
         position: int,
     ) -> Node:
-        node = Node(directory, Version(position, (mode, None, None, None), None))
+        node = Node(directory, Version(position, (mode, None, None, None, 1), None))
         self.past.set_name(names, name, node, position)
         return node
 
@@ -156,6 +159,27 @@ class Model:
         if change:
             self.past.set_name(old_names, old_name, None, position)
             self.past.set_name(new_names, new_name, moved, position)
+            if replaced is not None:
+                self._count_names(replaced, -1, position)
+
+    def _link(self, operation: list[Any], position: int, change: bool) -> None:
+        _, _, file = self._place(operation[1], position)
+        names, name, taken = self._place(operation[2], position)
+        if file is None:
+            raise Wrong("ENOENT")
+        if file.names is not None:
+            raise Wrong("EISDIR")
+        if taken is not None:
+            raise Wrong("EEXIST")
+        if change:
+            self._linked = True
+            self.past.set_name(names, name, file, position)
+            self._count_names(file, 1, position)
+
+    def _count_names(self, node: Node, by: int, position: int) -> None:
+        names = node.attributes.value[4]
+        if self._linked and names is not None:
+            self._alter(node, position, True, nlink=names + by)
 
     def _check_overwrite(self, moved: Node, replaced: Node, overwrite: bool, position: int) -> None:
         if not overwrite:
@@ -179,10 +203,21 @@ class Model:
             raise Wrong("ENOTEMPTY")
         if change:
             self.past.set_name(names, name, None, position)
+            self._count_names(child, -1, position)
+            self._forget_below(child, position)
+
+    def _forget_below(self, node: Node, position: int) -> None:
+        """Names below a directory that was deleted as a whole go some time later: until when they count for their files is not known."""
+        found = [node] if self._linked else []
+        for each in found:
+            below = (value_at(version, position) for version in (each.names or {}).values())
+            found += [child for child in below if child is not None]
+        for each in found[1:]:
+            self._alter(each, position, True, nlink=None)
 
     def _alter(self, node: Node, position: int, change: bool, **new: Any) -> None:
         if change:
-            fields = ("mode", "owner", "group", "replication")
+            fields = ("mode", "owner", "group", "replication", "nlink")
             old = node.attributes.value
             value = tuple(new.get(field, old[index]) for index, field in enumerate(fields))
             self.past.set_attributes(node, value, position)

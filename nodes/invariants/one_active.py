@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nodes.invariants.calls import WRITES, tag_of
 from nodes.invariants.checker import PATIENCE_NS, Check, place_in_trace
 from nodes.trace.events import Called, Committed, Serving, Stamped
 
@@ -12,8 +13,10 @@ class OneActive(Check):
     name = "one active"
     meaning = "at most one server answers in one epoch; no client accepts an older epoch than it has seen"
 
-    def __init__(self) -> None:
+    def __init__(self, reads_anywhere: bool = False) -> None:
         super().__init__()
+        self._reads_anywhere = reads_anywhere
+        """A read may be answered by a server that does not lead."""
         self.steps = {
             Serving: self._on_serving,
             Committed: self._on_committed,
@@ -62,6 +65,9 @@ class OneActive(Check):
                 del self._seen[next(iter(self._seen))]
         elif epoch < seen[0]:
             self._older(stamped, event, *seen)
+        if self._reads_anywhere and tag_of(event.operation) not in WRITES:
+            self.checked += 1
+            return
         owner = self._owners.get(epoch)
         if owner is None:
             self._waiting.setdefault((epoch, event.server), stamped)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import ClusterConfig
+from nodes.families import Family, family_named
 from nodes.invariants.atomic import Atomic
 from nodes.invariants.blocks_kept import BlocksKept
 from nodes.invariants.by_stamp import ByStamp
@@ -16,6 +17,7 @@ from nodes.invariants.journals import Journals
 from nodes.invariants.linearisable import Linearisable
 from nodes.invariants.no_lost_write import NoLostWrite
 from nodes.invariants.one_active import OneActive
+from nodes.invariants.same_order import SameOrder
 from nodes.invariants.same_state import SameState
 from nodes.invariants.up_to_barrier import UpToBarrier
 from nodes.trace.base import Event
@@ -28,8 +30,8 @@ Step = Callable[[Stamped, Any], None]
 NAMES = tuple(
     check.name for check in (OneActive, NoLostWrite, ExactlyOnce, SameState, DenseJournal, Linearisable)
 )
-NAMES_OF_ALL = (*NAMES, Atomic.name, BlocksKept.name)
-"""In the order of the page; the last but one where there are several groups, the last one where there are data nodes."""
+NAMES_OF_ALL = (*NAMES, Atomic.name, UpToBarrier.name, BlocksKept.name, SameOrder.name)
+"""In the order of the page: the last four where there are several groups, checkpoints, data nodes, symmetric members."""
 
 
 UNABLE = (
@@ -40,15 +42,17 @@ UNABLE = (
 class GroupChecks:
     """The checks that concern one replica group alone."""
 
-    def __init__(self, linearisable: bool) -> None:
+    def __init__(self, linearisable: bool, family: Family) -> None:
         journals = Journals()
         dense = DenseJournal(journals)
+        leads = [] if family.asked == "anywhere" else [OneActive(family.asked == "reads anywhere")]
         self.checks: list[Check] = [
-            OneActive(),
+            *leads,
             NoLostWrite(journals),
             ExactlyOnce(journals),
             SameState(),
             dense,
+            *([SameOrder()] if family.replication == "symmetric" else []),
         ]
         if linearisable:
             self.checks.append(Linearisable(journals))
@@ -64,15 +68,14 @@ class Era:
 
     def __init__(self, cluster: ClusterConfig, number: int) -> None:
         several = len(cluster.groups) > 1
-        self.groups = {group.name: GroupChecks(not several) for group in cluster.groups}
+        family = family_named(cluster.protocol)
+        self.groups = {group.name: GroupChecks(not several, family) for group in cluster.groups}
         self.only = next(iter(self.groups.values())) if not several else None
         self.shared: list[Check] = []
         if several:
             home = {name: group.name for group in cluster.groups for name in group.members}
             names = {group.number: group.name for group in cluster.groups}
             self.shared = [ByStamp(home), Atomic(names)]
-        if cluster.data.nodes:
-            self.shared.append(BlocksKept())
         self.checks = [check for group in self.groups.values() for check in group.checks] + self.shared
         for check in self.checks:
             if number and isinstance(check, Linearisable | ByStamp):
@@ -95,6 +98,10 @@ class Lamps:
         self._incarnations: list[int] = []
         """Of each era but the first."""
         self._barrier = UpToBarrier({group.number: group.name for group in cluster.groups})
+        self._lasting: list[Check] = [self._barrier]
+        """What goes on over a recovery: blocks stay where they are."""
+        if cluster.data.nodes:
+            self._lasting.append(BlocksKept())
         self._look_ns = 0
 
     def on_event(self, stamped: Stamped) -> None:
@@ -108,10 +115,11 @@ class Lamps:
                 step(stamped, event)
         for check in era.shared:
             check.on_event(stamped)
-        self._barrier.on_event(stamped)
+        for check in self._lasting:
+            check.on_event(stamped)
         if stamped.at_ns > self._look_ns:
             self._look_ns = stamped.at_ns + SECOND
-            for check in self._eras[-1].checks:
+            for check in (*self._eras[-1].checks, *self._lasting):
                 check.on_time(stamped.at_ns)
 
     def _take_back(self, server: str, event: TakenBack) -> None:
@@ -145,14 +153,15 @@ class Lamps:
 
     def finish(self) -> None:
         """No more events come. What still waits for its counterpart fails, unless it was set aside with its incarnation."""
-        for check in [*self._eras[-1].checks, self._barrier]:
+        for check in [*self._eras[-1].checks, *self._lasting]:
             check.finish()
 
     @property
     def _checks(self) -> list[Check]:
-        """The last one has a lamp as soon as there are checkpoints."""
-        barrier = [self._barrier] if self._barrier.checked or self._barrier.failures else []
-        return [*(check for era in self._eras for check in era.checks), *barrier]
+        """The barrier has a lamp as soon as there are checkpoints."""
+        marked = self._barrier.checked or self._barrier.failures
+        lasting = [check for check in self._lasting if marked or check is not self._barrier]
+        return [*(check for era in self._eras for check in era.checks), *lasting]
 
     @property
     def failures(self) -> list[CheckFailed]:

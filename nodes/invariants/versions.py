@@ -47,7 +47,7 @@ class Node:
     def __init__(self, directory: bool, attributes: Version):
         self.names: dict[str, Version] | None = {} if directory else None
         self.attributes = attributes
-        """Values are (mode, owner, group, replication), None for what is not known."""
+        """Values are (mode, owner, group, replication, nlink), None for what is not known."""
         self.inode = 0
         """0 while no result has told it."""
 

@@ -34,6 +34,14 @@ class Unlink(_Change, array_like=True, tag=True, gc=False, frozen=True):
     child: int
 
 
+class Keep(_Change, array_like=True, tag=True, gc=False, frozen=True):
+    """A dentry stays as it is until the operation is decided."""
+
+    parent: int
+    name: str
+    child: int
+
+
 class NewInode(_Change, array_like=True, tag=True, gc=False, frozen=True):
     """An inode is allocated and filled."""
 
@@ -43,14 +51,21 @@ class NewInode(_Change, array_like=True, tag=True, gc=False, frozen=True):
 
 
 class DropInode(_Change, array_like=True, tag=True, gc=False, frozen=True):
-    """An inode goes: a directory only when it is empty, unless `orphan`, which leaves what is below it to be reclaimed."""
+    """One name of an inode is gone. A file goes with its last one; a directory only when it is empty, unless `orphan`, which leaves what is below
+    it to be reclaimed."""
 
     inode: int
     orphan: bool = False
+
+
+class CountName(_Change, array_like=True, tag=True, gc=False, frozen=True):
+    """A file has a name more."""
+
+    inode: int
 
 
 class CountMove(_Change, array_like=True, tag=True, gc=False, frozen=True):
     """The way to some directory changes: every path that a client resolved before is to be resolved again."""
 
 
-Change = Link | Unlink | NewInode | DropInode | CountMove
+Change = Link | Unlink | Keep | NewInode | DropInode | CountName | CountMove

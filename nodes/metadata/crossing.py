@@ -12,7 +12,7 @@ from zlib import crc32
 
 import msgspec
 
-from nodes.metadata.changes import Change, Link
+from nodes.metadata.changes import Change, DropInode, Link
 from nodes.metadata.effects import carry_out
 from nodes.metadata.inode import MASK
 from nodes.metadata.records import (
@@ -54,6 +54,8 @@ class Voted(msgspec.Struct, array_like=True):
     commit: bool
     numbers: list[int]
     error: str
+    kept: list[Change]
+    """Of files that have lost a name and have others: nobody reads them until the coordinator knows, for there the name goes later."""
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -95,6 +97,9 @@ class Crossing:
         """Whether the operation has ended here, so that whatever is still said of it comes late."""
         share = self.next_seq >> INCARNATION_SHIFT << INCARNATION_SHIFT
         return key[1] < max(self.watermarks.get(key[0], 0), share) or key in self.finished
+
+    def has_calls_of(self, client: str) -> bool:
+        return any(op_id.client == client for op_id in self.calls)
 
     def begin_incarnation(self, number: int, undo: Undo) -> None:
         """Whatever an earlier incarnation still says of its operations comes late."""
@@ -158,16 +163,24 @@ class Crossing:
 
     def _vote(self, record: VoteRecord, undo: Undo) -> None:
         self._raise_watermark(record.group, record.finished_below, undo)
-        self._set(
-            "voted", (record.group, record.seq), Voted(record.commit, record.numbers, record.error), undo
-        )
         if record.commit:
             carry_out(self._tree, record.changes, record.numbers, record.at_ns, undo)
+        kept: list[Change] = [
+            change for change in record.changes if isinstance(change, DropInode) and self._is_file(change)
+        ]
+        voted = Voted(record.commit, record.numbers, record.error, kept)
+        self._set("voted", (record.group, record.seq), voted, undo)
+        self._hold(voted.kept, undo)
+
+    def _is_file(self, change: DropInode) -> bool:
+        inode = self._tree.inodes.get(change.inode)
+        return inode is not None and inode.entries is None
 
     def _finish(self, record: FinishRecord, undo: Undo) -> None:
         key = (record.group, record.seq)
         voted = self.voted[key]
         self._set("voted", key, None, undo)
+        self._release(voted.kept, undo)
         self._set("finished", key, voted.commit, undo)
 
     def _promise(self, record: PromiseRecord, undo: Undo) -> None:
@@ -246,6 +259,8 @@ class Crossing:
                     self.calls[value.op_id] = key
             elif isinstance(value, Promised):
                 self._tree.locks.hold(value.changes)
+            elif isinstance(value, Voted):
+                self._tree.locks.hold(value.kept)
         self.digest = self.recompute_digest()
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from nodes.errors import FsError
-from nodes.metadata.changes import Change, CountMove, DropInode, Link, NewInode, Unlink
+from nodes.metadata.changes import Change, CountMove, CountName, DropInode, Keep, Link, NewInode, Unlink
+from nodes.metadata.inode import Inode
+from nodes.metadata.operations import LINKS_MAX
 from nodes.metadata.tree import Tree, Undo
 
 
@@ -11,24 +13,40 @@ class Busy(Exception):
     """What the change touches belongs to an operation that is not decided: it waits, or is tried again."""
 
 
+class Changed(Busy):
+    """The change was planned on what is different now: the operation is planned anew."""
+
+
 def check(tree: Tree, change: Change) -> None:
     """Whether the change may be promised. Raises FsError, or Busy."""
     locks = tree.locks
-    if isinstance(change, Link | Unlink):
+    if isinstance(change, Link | Unlink | Keep):
         _check_dentry(tree, change)
-    elif type(change) is DropInode:
-        if change.inode in locks.exclusive or change.inode in locks.shared:
-            raise Busy(f"inode {change.inode}")
-        inode = tree.inodes.get(change.inode)
-        if inode is None:
-            raise Busy(f"inode {change.inode} is gone: its dentry is about to go too")
-        if inode.entries and not change.orphan:
-            raise FsError("ENOTEMPTY")
-    elif type(change) is CountMove and (locks.names or locks.exclusive or locks.moves):
+    elif isinstance(change, DropInode | CountName):
+        _check_inode(tree, change)
+    elif type(change) is CountMove and locks.keep_directories:
         raise Busy("operations that were begun before the move are not decided")
 
 
-def _check_dentry(tree: Tree, change: Link | Unlink) -> None:
+def _check_inode(tree: Tree, change: DropInode | CountName) -> None:
+    if change.inode in tree.locks.exclusive or change.inode in tree.locks.shared:
+        raise Busy(f"inode {change.inode}")
+    inode = tree.inodes.get(change.inode)
+    if inode is None:
+        raise Busy(f"inode {change.inode} is gone: its dentry is about to go too")
+    if isinstance(change, CountName):
+        check_links(inode)
+    elif inode.entries and not change.orphan:
+        raise FsError("ENOTEMPTY")
+
+
+def check_links(inode: Inode) -> None:
+    """Whether a file may have a name more. Raises FsError."""
+    if inode.nlink >= LINKS_MAX:
+        raise FsError("EMLINK", f"a file has at most {LINKS_MAX} names")
+
+
+def _check_dentry(tree: Tree, change: Link | Unlink | Keep) -> None:
     parent = tree.inodes.get(change.parent)
     if parent is None or parent.entries is None:
         raise FsError("ENOENT", "the directory is gone")
@@ -36,17 +54,22 @@ def _check_dentry(tree: Tree, change: Link | Unlink) -> None:
         raise Busy(f"{change.name} in inode {change.parent}")
     expected = change.over if isinstance(change, Link) else change.child
     if parent.entries.get(change.name, 0) != expected:
-        raise Busy(f"{change.name} in inode {change.parent} is not what it was")
+        raise Changed(f"{change.name} in inode {change.parent} is not what it was")
 
 
 def carry_out(tree: Tree, changes: list[Change], numbers: list[int], at_ns: int, undo: Undo) -> None:
-    """`numbers` are those of the inodes that the operation makes, here and elsewhere, in order."""
+    """`numbers` are those of the inodes that the operation makes, here and elsewhere, in order.
+
+    A directory that is gone takes no name: only an open hole lets it go before.
+    """
     made = iter(numbers)
     for change in changes:
         if type(change) is NewInode:
             tree.allocate(next(made), change.mode, at_ns, change.unit, undo)
         elif type(change) is Link:
-            parent = tree.inodes[change.parent]
+            parent = tree.inodes.get(change.parent)
+            if parent is None:
+                continue
             if change.over:
                 tree.unlink(parent, change.name, at_ns, undo)
             tree.link(parent, change.name, change.child or next(made), at_ns, undo)
@@ -54,5 +77,7 @@ def carry_out(tree: Tree, changes: list[Change], numbers: list[int], at_ns: int,
             tree.unlink(tree.inodes[change.parent], change.name, at_ns, undo)
         elif type(change) is DropInode:
             tree.drop(change.inode, undo)
-        else:
+        elif type(change) is CountName:
+            tree.count_name(tree.inodes[change.inode], 1, undo)
+        elif type(change) is CountMove:
             tree.count_move(undo)

@@ -22,7 +22,7 @@ from nodes.metadata.tree import MOVE_TERM
 from nodes.units import ROOT, ROOT_GROUP
 
 MAGIC = b"CLVRIMGE"
-FORMAT = 3
+FORMAT = 4
 HEAD = Struct("<8sH")
 FRAME = Struct("<II")
 ROWS = 512
@@ -50,6 +50,7 @@ class Header(msgspec.Struct, array_like=True, frozen=True):
 
     group: int
     short_memory: bool
+    dentry_locks_only: bool
     next_number: int
     inodes: int
     moves: int
@@ -85,8 +86,8 @@ def dump_partitions(
     counts = dict.fromkeys(chosen, 1)
     for number in chosen:
         header = Header(
-            namespace.group, namespace.short_memory, tree.next_number, len(tree.inodes), tree.moves,
-            namespace.newest_ns, namespace.digest, partitions, number,
+            namespace.group, namespace.short_memory, namespace.dentry_locks_only, tree.next_number,
+            len(tree.inodes), tree.moves, namespace.newest_ns, namespace.digest, partitions, number,
         )  # fmt: skip
         yield number, HEAD.pack(MAGIC, FORMAT) + _chunk("header", [header])
     for kind, each in KINDS.items():
@@ -163,7 +164,7 @@ class Loader:
             )
         if self.header is None:
             self.header = header
-            self.namespace = Namespace(header.group, header.short_memory)
+            self.namespace = Namespace(header.group, header.short_memory, header.dentry_locks_only)
             self.namespace.tree.inodes.clear()
         elif msgspec.structs.replace(header, partition=self.header.partition) != self.header:
             raise ImageDamaged(f"partition {partition} belongs to another image than the ones before it")

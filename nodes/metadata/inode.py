@@ -22,6 +22,8 @@ class Inode(msgspec.Struct, gc=False):
     group: str
     replication: int
     length: int
+    nlink: int
+    """Names of a file, wherever they are; 1 for a directory."""
     entries: dict[str, int] | None
     """Dentries: name to the child's inode number, whose high bits name the child's home group."""
 
@@ -38,6 +40,7 @@ class Inode(msgspec.Struct, gc=False):
                 text_key(owner),
                 self.replication,
                 self.length,
+                self.nlink,
             )
         )
 

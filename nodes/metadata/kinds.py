@@ -16,7 +16,7 @@ from nodes.metadata.placement import Unit
 from nodes.metadata.tree import orphan_term, unit_term
 from nodes.units import GROUP_SHIFT, OpId, home_group
 
-InodeRow = tuple[int, int, int, int, str, str, int, int, bool]
+InodeRow = tuple[int, int, int, int, str, str, int, int, int, bool]
 DentryRow = tuple[int, str, int]
 BodyRow = tuple[int, int, list[Block], OpId | None]
 UnitRow = tuple[int, Unit]
@@ -96,15 +96,16 @@ def _inode_row(inode: Inode) -> InodeRow:
         inode.group,
         inode.replication,
         inode.length,
+        inode.nlink,
         inode.entries is not None,
     )
 
 
 def _load_inodes(namespace: Namespace, rows: list[InodeRow]) -> int:
     inodes, change = namespace.tree.inodes, 0
-    for number, mode, mtime_ns, atime_ns, owner, group, replication, length, directory in rows:
+    for number, mode, mtime_ns, atime_ns, owner, group, replication, length, nlink, directory in rows:
         inode = Inode(
-            number, mode, mtime_ns, atime_ns, owner, group, replication, length,
+            number, mode, mtime_ns, atime_ns, owner, group, replication, length, nlink,
             NO_NAMES if directory else None,
         )  # fmt: skip
         inodes[number] = inode

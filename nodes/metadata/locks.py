@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nodes.metadata.changes import Change, CountMove, DropInode, Link, Unlink
+from nodes.metadata.changes import Change, CountMove, CountName, DropInode, Keep, Link, Unlink
 
 
 class Locks:
@@ -16,12 +16,17 @@ class Locks:
         self.shared: dict[int, int] = {}
         """Directories in which a dentry is undecided: they stay."""
         self.exclusive: dict[int, int] = {}
-        """Inodes about to go: nothing is made in them."""
+        """Inodes about to go, or to have a name more: nothing is made in them, and nobody reads them."""
         self.moves = 0
         """Moves of directories promised: no path is to be trusted until they are decided."""
 
     def __bool__(self) -> bool:
         return bool(self.names or self.exclusive or self.moves)
+
+    @property
+    def keep_directories(self) -> bool:
+        """No directory may be promised to move now: ancestry would be checked on what is about to change."""
+        return bool(self)
 
     def hold(self, changes: list[Change]) -> None:
         self._count(changes, 1)
@@ -31,13 +36,26 @@ class Locks:
 
     def _count(self, changes: list[Change], by: int) -> None:
         for change in changes:
-            if isinstance(change, Link | Unlink):
+            if isinstance(change, Link | Unlink | Keep):
                 _add(self.names, (change.parent, change.name), by)
                 _add(self.shared, change.parent, by)
-            elif isinstance(change, DropInode):
+            elif isinstance(change, DropInode | CountName):
                 _add(self.exclusive, change.inode, by)
             elif isinstance(change, CountMove):
                 self.moves += by
+
+
+class DentryLocks(Locks):
+    """The hole `dentry_locks_only`: directories are neither kept from going nor from moving while something in them is undecided."""
+
+    @property
+    def keep_directories(self) -> bool:
+        return False
+
+    def _count(self, changes: list[Change], by: int) -> None:
+        for change in changes:
+            if isinstance(change, Link | Unlink | Keep):
+                _add(self.names, (change.parent, change.name), by)
 
 
 def _add(counts: dict[Any, int], key: Any, by: int) -> None:

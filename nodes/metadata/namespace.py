@@ -11,7 +11,7 @@ from nodes.metadata.effects import Busy
 from nodes.metadata.files import FILE_PLANNERS, Files, file_appliers
 from nodes.metadata.inode import MASK
 from nodes.metadata.lookup import Start
-from nodes.metadata.operations import OpenSession, Read, Result, Write
+from nodes.metadata.operations import CloseSession, Failed, OpenSession, Read, Result, Write
 from nodes.metadata.planning import ALONE, PLANNERS, Call, Plan, Way
 from nodes.metadata.reading import Reader
 from nodes.metadata.records import (
@@ -23,11 +23,13 @@ from nodes.metadata.records import (
     GrowRecord,
     IncarnationRecord,
     KeepRecord,
+    LinkRecord,
     MakeRecord,
     MoveRecord,
     OpenSessionRecord,
     ReclaimRecord,
     Record,
+    RefuseRecord,
     RemoveRecord,
     RestampRecord,
 )
@@ -37,7 +39,7 @@ from nodes.units import OpId
 
 REMEMBERED = frozenset(
     (
-        MakeRecord, MoveRecord, RemoveRecord, AlterRecord, KeepRecord, OpenSessionRecord, DecideRecord,
+        MakeRecord, MoveRecord, LinkRecord, RemoveRecord, AlterRecord, KeepRecord, RefuseRecord, OpenSessionRecord, DecideRecord,
         AppendRecord, GrowRecord, RestampRecord,
     )
 )  # fmt: skip
@@ -48,10 +50,11 @@ ALTERABLE = ("mode", "owner", "group", "mtime_ns", "atime_ns", "replication")
 class Namespace:
     """Inodes, dentries and client sessions of one group."""
 
-    def __init__(self, group: int = 1, short_memory: bool = False):
+    def __init__(self, group: int = 1, short_memory: bool = False, dentry_locks_only: bool = False):
         self.group = group
         self.short_memory = short_memory
-        self.tree = Tree(group)
+        self.dentry_locks_only = dentry_locks_only
+        self.tree = Tree(group, dentry_locks_only)
         self.sessions = Sessions(short_memory)
         self.crossing = Crossing(self.tree)
         self.newest_ns = 0
@@ -61,9 +64,11 @@ class Namespace:
         self._appliers: dict[type, Callable[[Any, Undo], None]] = {
             MakeRecord: self._make,
             MoveRecord: self._move,
+            LinkRecord: self._link,
             RemoveRecord: self._remove,
             AlterRecord: self._alter,
             KeepRecord: lambda record, undo: None,
+            RefuseRecord: lambda record, undo: None,
             OpenSessionRecord: lambda record, undo: self.sessions.open(record.op_id.client, undo),
             CloseSessionRecord: lambda record, undo: self.sessions.close(record.op_id.client, undo),
             ReclaimRecord: lambda record, undo: self.tree.drop(record.inode, undo),
@@ -91,11 +96,22 @@ class Namespace:
         self._check_call(operation, op_id, lowest_open)
         if op_id in self.crossing.calls:
             raise Busy("this very call is not decided")
+        if type(operation) is CloseSession and self.crossing.has_calls_of(op_id.client):
+            raise Busy("a call of this session is not decided")
         call = Call(op_id, lowest_open, now_ns)
         planner = FILE_PLANNERS.get(type(operation))
         if planner is not None:
             return planner(Files(self.tree, self.sessions), operation, call, way)
         return PLANNERS[type(operation)](self.tree, operation, call, way)
+
+    def remembers(self, op_id: OpId, lowest_open: int) -> bool:
+        """Whether the outcome of this call can be remembered here: its session is open and its number among those that may be."""
+        sessions = self.sessions
+        return (
+            sessions.known(op_id.client)
+            and op_id.number >= sessions.lowest_open(op_id.client)
+            and 0 <= op_id.number - lowest_open < OPEN_MAX
+        )
 
     def _check_call(self, operation: Write, op_id: OpId, lowest_open: int) -> None:
         sessions = self.sessions
@@ -113,7 +129,9 @@ class Namespace:
         kind = type(record)
         self._appliers[kind](record, undo)
         self.newest_ns = record.at_ns
-        if kind in REMEMBERED and record.op_id.client and (kind is not DecideRecord or record.commit):  # type: ignore[union-attr]
+        if kind in REMEMBERED and record.op_id.client:  # type: ignore[union-attr]
+            if kind is DecideRecord and not (record.commit or type(record.result) is Failed):  # type: ignore[union-attr]
+                return
             self.sessions.remember(record.op_id, record.lowest_open, record.result, undo)  # type: ignore[union-attr]
 
     def undo(self, entry: Any) -> None:
@@ -138,6 +156,11 @@ class Namespace:
         if record.to_name in new.entries:
             tree.remove(new, record.to_name, record.at_ns, undo)
         tree.move(old, record.from_name, new, record.to_name, record.at_ns, undo)
+
+    def _link(self, record: LinkRecord, undo: Undo) -> None:
+        tree = self.tree
+        tree.link(tree.inodes[record.parent], record.name, record.inode, record.at_ns, undo)
+        tree.count_name(tree.inodes[record.inode], 1, undo)
 
     def _remove(self, record: RemoveRecord, undo: Undo) -> None:
         self.tree.remove(self.tree.inodes[record.parent], record.name, record.at_ns, undo)

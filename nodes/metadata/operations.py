@@ -44,8 +44,15 @@ class Rename(_Operation, array_like=True, tag=True, gc=False):
     overwrite: bool = False
 
 
+class Link(_Operation, array_like=True, tag=True, gc=False):
+    """Gives a file another name. EISDIR for a directory, EEXIST, ENOENT; EMLINK beyond `LINKS_MAX` names."""
+
+    old: str
+    new: str
+
+
 class Delete(_Operation, array_like=True, tag=True, gc=False):
-    """ENOTEMPTY without `recursive`."""
+    """Takes a name away; a file goes with its last one. ENOTEMPTY without `recursive`."""
 
     path: str
     recursive: bool = False
@@ -140,7 +147,7 @@ class List(_Operation, array_like=True, tag=True, gc=False):
 
 
 class ContentSummary(_Operation, array_like=True, tag=True, gc=False):
-    """Counts what is below a path, itself included."""
+    """Counts what is below a path, itself included; a file once for each of its names there."""
 
     path: str
 
@@ -154,18 +161,19 @@ class Open(_Operation, array_like=True, tag=True, gc=False):
 
 
 Write = (
-    Create | Mkdir | Rename | Delete | SetPermission | SetOwner | SetTimes | SetReplication | OpenSession | CloseSession
+    Create | Mkdir | Rename | Link | Delete | SetPermission | SetOwner | SetTimes | SetReplication | OpenSession | CloseSession
     | Append | AddBlock | Complete | Restamp
 )  # fmt: skip
 Read = Stat | List | ContentSummary | Open
 Operation = Write | Read
 
 WRITES: tuple[type, ...] = (
-    Create, Mkdir, Rename, Delete, SetPermission, SetOwner, SetTimes, SetReplication, OpenSession, CloseSession,
+    Create, Mkdir, Rename, Link, Delete, SetPermission, SetOwner, SetTimes, SetReplication, OpenSession, CloseSession,
     Append, AddBlock, Complete, Restamp,
 )  # fmt: skip
 
 LIST_MAX = 10_000
+LINKS_MAX = 65_000
 
 
 class Made(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=True):
@@ -190,6 +198,8 @@ class Attributes(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=Tru
     """0 for a directory."""
     entries: int
     """Names in a directory; 0 for a file."""
+    nlink: int
+    """Names of a file; 1 for a directory."""
 
 
 class Listing(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=True):
@@ -240,4 +250,14 @@ class Contents(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=True)
     writing: bool
 
 
-Result = Made | Done | Attributes | Listing | Summary | Opened | Granted | Contents
+class Failed(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=True):
+    """A write was refused, at this place of the journal: what is remembered of it, so that asking again never carries it out."""
+
+    error: str
+    """POSIX name and text."""
+    sn: int
+    place: int
+    at_ns: int
+
+
+Result = Made | Done | Attributes | Listing | Summary | Opened | Granted | Contents | Failed

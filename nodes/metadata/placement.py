@@ -84,7 +84,11 @@ class Subtree:
 
 
 class DynamicDirGrain:
-    """DDG, the five cases of DCFS2 Fig. 2."""
+    """DDG, the five cases of DCFS2 Fig. 2.
+
+    A directory's files begin in its own unit, as §3.3 has it, also where Fig. 2 copies `file_mds` of a parent whose files or directories have
+    moved on: with the copy the paper's second namespace would have branch files, of which §5.1.4 counts none.
+    """
 
     def __init__(self, groups: list[int], granularity: Granularity, rng: random.Random):
         self._groups = groups
@@ -106,7 +110,7 @@ class DynamicDirGrain:
         inside = unit.depth + 1 <= self._granularity.depth
         if inside and unit.dir_num + 1 <= self._granularity.directories:
             home, number = unit.dir_group, unit.dir_num + 1
-            child = Unit(unit.depth + 1, home, 0, unit.file_group, 0)
+            child = Unit(unit.depth + 1, home, 0, home, 0)
         else:
             home, number = self._rng.choice(self._groups), 1
             child = first_unit(home)

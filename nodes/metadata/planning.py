@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from nodes.errors import FsError
-from nodes.metadata.changes import MADE, Change, DropInode, Link, NewInode, Unlink
-from nodes.metadata.effects import Busy
+from nodes.metadata.changes import MADE, Change, CountName, DropInode, Keep, Link, NewInode, Unlink
+from nodes.metadata.effects import Busy, check_links
 from nodes.metadata.inode import Inode
 from nodes.metadata.lookup import TOP, Elsewhere, Place, Start, directory_of, find, place_of
 from nodes.metadata.operations import (
@@ -27,12 +27,14 @@ from nodes.metadata.operations import (
     SetReplication,
     SetTimes,
 )
+from nodes.metadata.operations import Link as LinkTo
 from nodes.metadata.paths import NAME_MAX, shown, split
 from nodes.metadata.placement import Placement
 from nodes.metadata.records import (
     AlterRecord,
     CloseSessionRecord,
     KeepRecord,
+    LinkRecord,
     MakeRecord,
     MoveRecord,
     OpenSessionRecord,
@@ -81,9 +83,9 @@ class Split(NamedTuple):
 
 
 class Look(NamedTuple):
-    """A rename must first know what has the new name at another group."""
+    """A rename or link must first know what has the new name at another group."""
 
-    operation: Rename
+    operation: Rename | LinkTo
     place: Place
     to_parent: int
     to_name: str
@@ -132,11 +134,12 @@ def _make(
     )
 
 
-def plan_rename(tree: Tree, operation: Rename, call: Call, way: Way) -> Plan:
+def _both_places(tree: Tree, operation: Rename | LinkTo, way: Way) -> tuple[Place, Place | None]:
+    """Of the old name and of the new one; no new one when its parent is at home in another group. Raises FsError, Elsewhere."""
     old = place_of(tree, operation.old, way.start(0))
     target = way.start(1)
     if way.placement is not None and home_group(target.inode) != tree.group:
-        return _rename_elsewhere(operation, old, target)
+        return old, None
     try:
         new = place_of(tree, operation.new, target)
     except Elsewhere as elsewhere:
@@ -144,6 +147,13 @@ def plan_rename(tree: Tree, operation: Rename, call: Call, way: Way) -> Plan:
         raise
     if not old.number:
         raise FsError("ENOENT", shown(operation.old))
+    return old, new
+
+
+def plan_rename(tree: Tree, operation: Rename, call: Call, way: Way) -> Plan:
+    old, new = _both_places(tree, operation, way)
+    if new is None:
+        return _elsewhere(operation, old, way.start(1))
     if old.number == new.number:
         return KeepRecord(*call, DONE)
     _check_below(operation)
@@ -158,7 +168,7 @@ def plan_rename(tree: Tree, operation: Rename, call: Call, way: Way) -> Plan:
     return split_rename(old, new.parent.number, new.name, new.number)
 
 
-def _rename_elsewhere(operation: Rename, old: Place, target: Start) -> Look:
+def _elsewhere(operation: Rename | LinkTo, old: Place, target: Start) -> Look:
     """The new parent's home is another group; the client has resolved it."""
     names = split(operation.new)
     if not names:
@@ -167,7 +177,10 @@ def _rename_elsewhere(operation: Rename, old: Place, target: Start) -> Look:
         raise Elsewhere(target, 1)
     if not old.number:
         raise FsError("ENOENT", shown(operation.old))
-    _check_below(operation)
+    if isinstance(operation, Rename):
+        _check_below(operation)
+    else:
+        _check_linked(operation, old.number, 0)
     return Look(operation, old, target.inode, names[-1])
 
 
@@ -184,6 +197,49 @@ def split_rename(old: Place, to_parent: int, to_name: str, over: int) -> Split:
     if over:
         parts.setdefault(home_group(over), []).append(DropInode(over))
     return Split(parts, True, is_directory(old.number))
+
+
+def split_found(plan: Look, there: int) -> Split:
+    """What a look has found under the new name decides how it goes on. Raises FsError."""
+    operation, old = plan.operation, plan.place
+    if isinstance(operation, LinkTo):
+        _check_linked(operation, old.number, there)
+        return split_link(old, plan.to_parent, plan.to_name)
+    if there == old.number:
+        parts: dict[int, list[Change]] = {
+            home_group(old.parent.number): [Keep(old.parent.number, old.name, old.number)],
+            home_group(plan.to_parent): [Keep(plan.to_parent, plan.to_name, there)],
+        }
+        return Split(parts, True)
+    check_overwrite(operation, old.number, there)
+    return split_rename(old, plan.to_parent, plan.to_name, there)
+
+
+def plan_link(tree: Tree, operation: LinkTo, call: Call, way: Way) -> Plan:
+    old, new = _both_places(tree, operation, way)
+    if new is None:
+        return _elsewhere(operation, old, way.start(1))
+    _check_linked(operation, old.number, new.number)
+    if old.child is None:
+        return split_link(old, new.parent.number, new.name)
+    check_links(old.child)
+    return LinkRecord(*call, DONE, new.parent.number, new.name, old.number)
+
+
+def split_link(old: Place, to_parent: int, to_name: str) -> Split:
+    """Up to three inodes: both parents and the file; the old name stays what it is until all is decided."""
+    parts: dict[int, list[Change]] = {home_group(old.parent.number): [], home_group(to_parent): []}
+    parts[home_group(old.parent.number)].append(Keep(old.parent.number, old.name, old.number))
+    parts[home_group(to_parent)].append(Link(to_parent, to_name, old.number))
+    parts.setdefault(home_group(old.number), []).append(CountName(old.number))
+    return Split(parts, True)
+
+
+def _check_linked(operation: LinkTo, old: int, new: int) -> None:
+    if is_directory(old):
+        raise FsError("EISDIR", shown(operation.old))
+    if new:
+        raise FsError("EEXIST", shown(operation.new))
 
 
 def check_overwrite(operation: Rename, moved: int, replaced: int) -> None:
@@ -216,7 +272,7 @@ def delete_of(tree: Tree, place: Place, operation: Delete, call: Call) -> Plan:
         return Split({tree.group: [unlink], home_group(number): drop}, coordinated, coordinated)
     if child.entries and not operation.recursive:
         raise FsError("ENOTEMPTY", shown(operation.path))
-    if number in tree.locks.shared:
+    if number in tree.locks.shared or number in tree.locks.exclusive:
         raise Busy(shown(operation.path))
     if child.entries and not tree.all_here(child):
         return Split({tree.group: [unlink, *drop]}, True, True)
@@ -269,6 +325,7 @@ PLANNERS: dict[type, Callable[[Tree, Any, Call, Way], Plan]] = {
     Create: plan_create,
     Mkdir: plan_mkdir,
     Rename: plan_rename,
+    LinkTo: plan_link,
     Delete: plan_delete,
     SetPermission: plan_set_permission,
     SetOwner: plan_set_owner,

@@ -41,6 +41,7 @@ def attributes(inode: Inode) -> Attributes:
         inode.length,
         inode.replication,
         0 if entries is None else len(entries),
+        inode.nlink,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from nodes.metadata.changes import Change
-from nodes.metadata.operations import Result
+from nodes.metadata.operations import Result, Write
 from nodes.metadata.placement import Unit
 from nodes.units import OpId
 
@@ -44,8 +44,16 @@ class MoveRecord(ClientRecord, array_like=True, tag=True, gc=False):
     to_name: str
 
 
+class LinkRecord(ClientRecord, array_like=True, tag=True, gc=False):
+    """A file that is here has a name more."""
+
+    parent: int
+    name: str
+    inode: int
+
+
 class RemoveRecord(ClientRecord, array_like=True, tag=True, gc=False):
-    """With everything below it."""
+    """With everything below it, but for files that have other names."""
 
     parent: int
     name: str
@@ -65,6 +73,10 @@ class AlterRecord(ClientRecord, array_like=True, tag=True, gc=False):
 
 class KeepRecord(ClientRecord, array_like=True, tag=True, gc=False):
     """Nothing changes; the result is remembered."""
+
+
+class RefuseRecord(ClientRecord, array_like=True, tag=True, gc=False):
+    """Nothing changes; that the call failed is remembered for as long as its number is open (safety rule 10)."""
 
 
 class OpenSessionRecord(ClientRecord, array_like=True, tag=True, gc=False):
@@ -189,17 +201,36 @@ class IncarnationRecord(_InnerRecord, array_like=True, tag=True, gc=False):
     number: int
 
 
+# --- symmetric members ---------------------------------------------------------------------------------------------------
+
+
+class CallRecord(_InnerRecord, array_like=True, tag=True, gc=False):
+    """A call at its place in the total order: what comes of it every member finds by itself, and all find the same (SAA Fig. 6)."""
+
+    op_id: OpId
+    lowest_open: int
+    operation: Write
+
+
+class AtimeRecord(_InnerRecord, array_like=True, tag=True, gc=False):
+    """A file was read at one member at that time; an inode that is gone, or was read later, stays as it is (SAA §6)."""
+
+    inode: int
+
+
 Record = (
-    MakeRecord | MoveRecord | RemoveRecord | AlterRecord | KeepRecord | OpenSessionRecord | CloseSessionRecord
+    MakeRecord | MoveRecord | LinkRecord | RemoveRecord | AlterRecord | KeepRecord | RefuseRecord | OpenSessionRecord | CloseSessionRecord
     | AppendRecord | GrowRecord | RestampRecord
     | BeginRecord | DecideRecord | EndRecord | VoteRecord | PromiseRecord | OutcomeRecord | FinishRecord | ReclaimRecord
-    | BarrierRecord | IncarnationRecord
+    | BarrierRecord | IncarnationRecord | CallRecord | AtimeRecord
 )  # fmt: skip
 
 
 def call_of(record: Record) -> tuple[str, int]:
     """The client's call that this record carries out; ("", 0) when it is none."""
-    if isinstance(record, BeginRecord) or (isinstance(record, DecideRecord) and not record.commit):
+    if isinstance(record, BeginRecord | RefuseRecord) or (
+        isinstance(record, DecideRecord) and not record.commit
+    ):
         return "", 0
     op_id = getattr(record, "op_id", None)
     return (op_id.client, op_id.number) if op_id is not None else ("", 0)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from zlib import crc32
 
 from nodes.metadata.inode import MASK
-from nodes.metadata.operations import Made, Result
+from nodes.metadata.operations import Failed, Made, Result
 from nodes.metadata.tree import Undo
 from nodes.units import OpId
 
@@ -30,8 +30,10 @@ class Session:
         return self.key * 3 + self.key * self.lowest_open
 
     def result_term(self, number: int, result: Result) -> int:
-        kind = result.inode if type(result) is Made else -crc32(type(result).__name__.encode())
-        return hash((self.key, number, kind))
+        if type(result) is Made:
+            return hash((self.key, number, result.inode))
+        text = result.error if type(result) is Failed else type(result).__name__
+        return hash((self.key, number, -crc32(text.encode())))
 
 
 class Sessions:

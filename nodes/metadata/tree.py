@@ -5,11 +5,12 @@ Each change can be told to an `undo` list as (function, arguments…); calling t
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from nodes.metadata.blocks import Bodies
 from nodes.metadata.inode import MASK, NO_NAMES, Inode, dentry_term
-from nodes.metadata.locks import Locks
+from nodes.metadata.locks import DentryLocks, Locks
 from nodes.metadata.placement import Unit
 from nodes.units import DIRECTORY, GROUP_SHIFT, INCARNATION_SHIFT, ROOT, ROOT_GROUP
 
@@ -21,7 +22,7 @@ MOVE_TERM = hash((1, 2, 3))
 class Tree:
     """The inodes whose home is one group, with the dentries of its directories; the first group's has the root."""
 
-    def __init__(self, group: int):
+    def __init__(self, group: int, dentry_locks_only: bool = False):
         self.group = group
         self.inodes: dict[int, Inode] = {}
         self.next_number = (group << GROUP_SHIFT) | 1
@@ -34,10 +35,10 @@ class Tree:
         """How many moves of directories have been decided in the whole file system."""
         self.branch_points = 0
         """Dentries whose child's home is another group."""
-        self.locks = Locks()
+        self.locks = DentryLocks() if dentry_locks_only else Locks()
         self.digest = 0
         if group == ROOT_GROUP:
-            self.inodes[ROOT] = Inode(ROOT, 0o755, 0, 0, OWNER, OWNER, 0, 0, NO_NAMES)
+            self.inodes[ROOT] = Inode(ROOT, 0o755, 0, 0, OWNER, OWNER, 0, 0, 1, NO_NAMES)
             self.next_number += 1
             self.digest = self.inodes[ROOT].attributes_term & MASK
         self.bodies = Bodies(group)
@@ -84,15 +85,15 @@ class Tree:
         self.next_number, self.digest, parent.mtime_ns = next_number, digest, mtime_ns
 
     def remove(self, parent: Inode, name: str, at_ns: int, undo: Undo) -> None:
-        """Unlinks a name and forgets everything below it, all of which is here."""
+        """Unlinks a name and forgets everything below it, all of which is here, but for files that have other names."""
         assert parent.entries is not None
         number = parent.entries[name]
-        gone = self._below(number)
+        gone, kept = self._losing(self._below(number))
         if self.units:
             for inode in gone:
                 self.forget_unit(inode.number, undo)
         if undo is not None:
-            undo.append((self._unremove, parent, name, gone, self.digest, parent.mtime_ns))
+            undo.append((self._unremove, parent, name, number, gone, kept, self.digest, parent.mtime_ns))
         self.bodies.drop((inode.number for inode in gone), undo)
         lost = dentry_term(parent.number, name, number)
         for inode in gone:
@@ -100,13 +101,38 @@ class Tree:
             lost += inode.attributes_term
             if inode.entries:
                 lost += sum(dentry_term(inode.number, below, child) for below, child in inode.entries.items())
+        for inode, names in kept:
+            lost += inode.attributes_term
+            inode.nlink -= names
+            lost -= inode.attributes_term
         self._drop(parent, name)
         self.digest = (self.digest - lost + parent.touch(at_ns)) & MASK
 
-    def _unremove(self, parent: Inode, name: str, gone: list[Inode], digest: int, mtime_ns: int) -> None:
+    @staticmethod
+    def _losing(below: list[Inode]) -> tuple[list[Inode], list[tuple[Inode, int]]]:
+        """Of inodes, one for each name that goes: those that have no other, and those that have, with the count of names that they lose."""
+        if all(inode.nlink == 1 for inode in below):
+            return below, []
+        lost = Counter(inode.number for inode in below)
+        each = {inode.number: inode for inode in below}
+        gone = [inode for number, inode in each.items() if lost[number] == inode.nlink]
+        return gone, [(inode, lost[number]) for number, inode in each.items() if lost[number] < inode.nlink]
+
+    def _unremove(
+        self,
+        parent: Inode,
+        name: str,
+        number: int,
+        gone: list[Inode],
+        kept: list[tuple[Inode, int]],
+        digest: int,
+        mtime_ns: int,
+    ) -> None:
         for inode in gone:
             self.inodes[inode.number] = inode
-        self._put(parent, name, gone[0].number)
+        for inode, names in kept:
+            inode.nlink += names
+        self._put(parent, name, number)
         self.digest, parent.mtime_ns = digest, mtime_ns
 
     def move(self, old: Inode, old_name: str, new: Inode, new_name: str, at_ns: int, undo: Undo) -> None:
@@ -157,8 +183,11 @@ class Tree:
         self.next_number = number
 
     def drop(self, number: int, undo: Undo) -> None:
-        """An inode whose dentry is gone; a directory that is not empty becomes an orphan."""
+        """An inode of which a dentry is gone: a file that has others stays; a directory that is not empty becomes an orphan."""
         inode = self.inodes[number]
+        if inode.nlink > 1:
+            self.count_name(inode, -1, undo)
+            return
         if inode.entries:
             if undo is not None:
                 undo.append((self._unorphan, number, self.digest))
@@ -184,6 +213,10 @@ class Tree:
         if orphan:
             self.orphans[inode.number] = None
         self.digest = digest
+
+    def count_name(self, inode: Inode, by: int, undo: Undo) -> None:
+        """A file has so many names more."""
+        self.alter(inode, {"nlink": inode.nlink + by}, undo)
 
     def link(self, parent: Inode, name: str, child: int, at_ns: int, undo: Undo) -> None:
         """A dentry whose child may be anywhere."""
@@ -220,17 +253,20 @@ class Tree:
         self.digest = digest
 
     def begin_incarnation(self, number: int, undo: Undo) -> None:
-        """Inode numbers and the count of moves go on above all that the incarnations before can have used."""
+        """Numbers of inodes and blocks, and the count of moves, go on above all that the incarnations before can have used."""
         if undo is not None:
-            undo.append((self._end_incarnation, self.next_number, self.moves, self.digest))
+            numbers = self.next_number, self.bodies.next_block, self.moves
+            undo.append((self._end_incarnation, *numbers, self.digest))
         share = number << INCARNATION_SHIFT
+        self.bodies.next_block = max(self.bodies.next_block, self.group << GROUP_SHIFT | share)
         self.next_number = max(self.next_number, self.group << GROUP_SHIFT | share)
         moves = max(self.moves, share)
         self.digest = (self.digest + (moves - self.moves) * MOVE_TERM) & MASK
         self.moves = moves
 
-    def _end_incarnation(self, next_number: int, moves: int, digest: int) -> None:
+    def _end_incarnation(self, next_number: int, next_block: int, moves: int, digest: int) -> None:
         self.next_number, self.moves, self.digest = next_number, moves, digest
+        self.bodies.next_block = next_block
 
     def set_unit(self, number: int, unit: Unit, undo: Undo) -> None:
         before = self.units.get(number)
@@ -289,7 +325,7 @@ class Tree:
         for each in found:
             for child in (each.entries or NO_NAMES).values():
                 below = self.inodes.get(child)
-                if below is None or child in self.locks.shared:
+                if below is None or child in self.locks.shared or child in self.locks.exclusive:
                     return False
                 found.append(below)
         return True
@@ -313,7 +349,7 @@ class Tree:
 
 def new_inode(number: int, directory: bool, mode: int, at_ns: int) -> Inode:
     entries = NO_NAMES if directory else None
-    return Inode(number, mode, at_ns, at_ns, OWNER, OWNER, 0 if directory else 3, 0, entries)
+    return Inode(number, mode, at_ns, at_ns, OWNER, OWNER, 0 if directory else 3, 0, 1, entries)
 
 
 def unit_term(number: int, unit: Unit) -> int:

@@ -20,7 +20,11 @@ class RealClock:
     def __init__(self, loop: asyncio.AbstractEventLoop):
         self._loop = loop
         self.monotonic_ns = monotonic_ns
-        self.wall_ns = time.time_ns
+        self.skew_ns = 0
+        """How wrong this process's time of day is."""
+
+    def wall_ns(self) -> int:
+        return time.time_ns() + self.skew_ns
 
     async def sleep(self, duration_ns: int) -> None:
         await asyncio.sleep(max(0, duration_ns) / SECOND)

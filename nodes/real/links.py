@@ -6,6 +6,9 @@ import random
 
 import msgspec
 
+from nodes.wire.damage import damaged
+from nodes.wire.messages import Message
+
 EVERYBODY = "*"
 MILLISECOND = 1_000_000
 
@@ -18,25 +21,35 @@ class Rule(msgspec.Struct, forbid_unknown_fields=True):
     drop: bool = False
     delay_ms: float = 0
     loss: float = 0.0
+    damage: float = 0.0
 
 
 class Way:
     """What happens on one way of one link."""
 
-    __slots__ = ("delay_ns", "drop", "loss")
+    __slots__ = ("damage", "delay_ns", "drop", "loss")
 
     def __init__(self) -> None:
         self.drop = False
         self.delay_ns = 0
         self.loss = 0.0
+        self.damage = 0.0
 
     def add(self, rule: Rule) -> None:
         self.drop = self.drop or rule.drop
         self.delay_ns += int(rule.delay_ms * MILLISECOND)
         self.loss = 1 - (1 - self.loss) * (1 - rule.loss)
+        self.damage = 1 - (1 - self.damage) * (1 - rule.damage)
 
     def loses(self, rng: random.Random) -> bool:
         return self.drop or (self.loss > 0 and rng.random() < self.loss)
+
+    def passed(self, messages: list[Message], rng: random.Random) -> list[Message]:
+        """What comes through, some of it damaged."""
+        left = [message for message in messages if not self.loses(rng)]
+        if not self.damage:
+            return left
+        return [damaged(message, rng) if rng.random() < self.damage else message for message in left]
 
 
 class LinkRules:

@@ -127,7 +127,7 @@ class RealNetwork:
                 self._through_rule(self._peer(to), way, messages)
 
     def _through_rule(self, peer: Peer, way: Way, messages: list[Message]) -> None:
-        left = [message for message in messages if not way.loses(self._rng)]
+        left = way.passed(messages, self._rng)
         if not left:
             return
         now_s = self._loop.time()

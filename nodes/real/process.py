@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from nodes.config import MILLISECOND, ClientConfig, DataNodeConfig, ServerConfig
+from nodes.config import MILLISECOND, ClientConfig, DataNodeConfig, JournalNodeConfig, ServerConfig
 from nodes.errors import Damaged
 from nodes.real.clock import RealClock, monotonic_ns
 from nodes.real.connection import Identity
@@ -172,6 +172,7 @@ class Process:
         if file.coordination:
             world.coordination = Zookeeper(file.coordination, session_timeout_ms)
         self.trace.emit(Started(os.getpid(), world.network.address, world.clock.wall_ns()))
+        gc.set_threshold(50_000, 20, 100)
         try:
             start(world)
         except (Damaged, OSError) as error:
@@ -187,7 +188,6 @@ class Process:
             )
             gc.collect()
             gc.freeze()
-            gc.set_threshold(50_000, 20, 100)
         await self._ending.wait()
         await self._end()
         return self._code
@@ -215,6 +215,7 @@ class Process:
         world.answer("messages", lambda question: self.ring.turn(bool(question["on"])))
         world.answer("take_messages", lambda question: self.ring.take())
         world.answer("disk", self._disk)
+        world.answer("clock", self._clock)
         world.answer("session", self._session)
         world.answer("trim_trace", lambda question: {"removed": self.trace.trim(int(question["below"]))})
 
@@ -230,6 +231,9 @@ class Process:
             raise BadQuestion(f"{self._name} has no coordination session")
         session, password = self.world.coordination.credentials
         return {"session": session, "password": password.hex()}
+
+    def _clock(self, question: dict[str, Any]) -> None:
+        self.world.clock.skew_ns = int(question["skew_ms"]) * MILLISECOND
 
     def _disk(self, question: dict[str, Any]) -> None:
         disk = self.world.disk
@@ -273,6 +277,15 @@ async def run_data_node(file: ProcessFile) -> int:
     config = msgspec.json.decode(file.config, type=DataNodeConfig)
     process = Process(file, config.name, config.cluster.cluster)
     return await process.run(lambda world: start_data_node(world, config), 0)
+
+
+async def run_journal_node(file: ProcessFile) -> int:
+    """A journal node or a bookie, as the file's role says. Raises CannotStart, msgspec.ValidationError."""
+    from nodes.servers.journal import JOURNAL_ROLES
+
+    config = msgspec.json.decode(file.config, type=JournalNodeConfig)
+    process = Process(file, config.name, config.cluster.cluster)
+    return await process.run(lambda world: JOURNAL_ROLES[file.role](world, config), 0)
 
 
 async def run_workload(file: ProcessFile) -> int:

@@ -17,13 +17,17 @@ from nodes.config import (
     ClientConfig,
     ClusterConfig,
     DataNodeConfig,
+    JournalNodeConfig,
     ServerConfig,
     WorkloadConfig,
 )
 from nodes.errors import Damaged
+from nodes.families import family_named
 from nodes.mechanisms import MESSAGES, start_server
 from nodes.metadata.operations import Operation
+from nodes.roles import IN_STEP, LEADING, LETTERS
 from nodes.servers.data_node import start_data_node
+from nodes.servers.journal import JOURNAL_ROLES
 from nodes.sim.coordination import HeldWrites, SimCoordination
 from nodes.sim.disk import SimDisk, Store
 from nodes.sim.ensemble import COORDINATION, Ensemble
@@ -38,7 +42,6 @@ from nodes.wire.codec import Codec
 from nodes.wire.messages import Answer
 from nodes.workloads.generator import Workload, start_workload
 
-LETTERS = {"active": "A", "standby": "S", "junior": "J", "": "-"}
 CLIENT = "client1"
 LIMIT_NS = 600 * SECOND
 
@@ -111,6 +114,8 @@ class SimCluster:
         self.servers: dict[str, Server] = {}
         self.workload: Workload | None = None
         self.faults = SimFaults(self)
+        for name in config.journal.nodes:
+            self.add_journal_node(name)
         for group in config.groups:
             for name in group.members:
                 self.add(name, group.name)
@@ -154,6 +159,12 @@ class SimCluster:
         """A data node that was not there before."""
         config = DataNodeConfig(name, self.config, capacity)
         self._start_new(name, "", lambda world: start_data_node(world, config))
+
+    def add_journal_node(self, name: str) -> None:
+        """A journal node or bookie, as the cluster's family has them."""
+        config = JournalNodeConfig(name, self.config)
+        starter = JOURNAL_ROLES[family_named(self.config.protocol).journal_role]
+        self._start_new(name, "", lambda world: starter(world, config))
 
     def _start_new(self, name: str, group: str, starter: Starter) -> Server:
         server = self.servers[name] = Server(name, group, Store(self._rng(f"disk/{name}")), starter)
@@ -264,9 +275,11 @@ class SimCluster:
         }
 
     def settled(self) -> bool:
-        """One active per group, and everybody else in step."""
-        letters = list(self.view().values())
-        return all(letter in "AS" for letter in letters) and letters.count("A") == len(self.config.groups)
+        """Everybody is in step, and one leads each group where one does."""
+        places = [self.places.get(name, "") for name, server in self.servers.items() if server.group]
+        leads = sum(place in LEADING for place in places)
+        expected = 0 if family_named(self.config.protocol).asked == "anywhere" else len(self.config.groups)
+        return all(place in IN_STEP for place in places) and leads == expected
 
     # --- directed schedules ----------------------------------------------------------------------------------------
 

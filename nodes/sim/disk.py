@@ -31,6 +31,8 @@ class Store:
         self.files: dict[str, StoredFile] = {}
         self.slow_ns = 0
         self.fails = False
+        self.synced: dict[str, int] = {}
+        """By the first part of their path: how often files were synced."""
 
     def lose_power(self) -> None:
         """Unsynced names vanish; of unsynced octets a part may be there, torn anywhere."""
@@ -67,6 +69,8 @@ class SimFile:
         self._file.octets += octets
 
     async def sync(self) -> None:
+        synced, room = self._disk.store.synced, self._path.partition("/")[0]
+        synced[room] = synced.get(room, 0) + 1
         size = len(self._file.octets)
         await self._disk.wait(self._path)
         self._file.durable = max(self._file.durable, min(size, len(self._file.octets)))

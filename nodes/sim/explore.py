@@ -50,7 +50,7 @@ class Outcome(msgspec.Struct):
 def random_plan(seed: int, config: ClusterConfig, span_ns: int, count: int) -> list[Planned]:
     """Faults in order of time, all of them over before the span is."""
     rng = random.Random(f"{seed}/plan")
-    names = [name for group in config.groups for name in group.members]
+    names = [name for group in config.groups for name in group.members] + config.journal.nodes
     plan = [_planned(rng, config, names, span_ns) for _ in range(count)]
     return sorted(plan, key=lambda planned: planned.at_ns)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nodes.config import MILLISECOND
 from nodes.sim.ensemble import COORDINATION
 from nodes.sim.links import Link
+from nodes.storage.rot import NothingToRot, choose
 from nodes.trace.events import FaultEnded, FaultInjected, Stopped
 
 if TYPE_CHECKING:
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 HOUR_MS = 3_600_000
 DIRECTIONS = ("both", "to", "from")
-CORRUPTIBLE = ("journal", "journal_tail", "image", "block")
+LINK_VERBS = ("cut", "delay", "lose", "duplicate", "reorder", "damage")
+ONE_BY_ONE = ("crash", "power_loss", "stop", "restart", "pause", "resume")
+"""Verbs that take any number of servers."""
 
 
 class FaultUnsupported(Exception):
@@ -42,6 +45,8 @@ class SimFaults:
         given = dict(options or {})
         if verb == "cut" and given.pop("island", False):
             return self._island(targets, **given)
+        if verb in ONE_BY_ONE:
+            return max(method(target, **given) for target in targets)
         return method(*targets, **given)
 
     # --- numbers ---------------------------------------------------------------------------------------------------
@@ -183,6 +188,10 @@ class SimFaults:
     def reorder(self, a: str, b: str | None = None, share: float = 0.1, direction: str = "both") -> int:
         return self._break("reorder", a, b, direction, reorder=_share(share))
 
+    def damage(self, a: str, b: str | None = None, share: float = 0.1, direction: str = "both") -> int:
+        """Flips a bit in the content of packets: what checksums of their own guard."""
+        return self._break("damage", a, b, direction, damage=_share(share))
+
     def heal(self, a: str | None = None, b: str | None = None) -> int:
         """Mends one link, all of one server, or without names everything."""
         pairs = [(a, b)] if a else list(itertools.product(self._names(), [None]))
@@ -193,7 +202,7 @@ class SimFaults:
         self._cluster.ensemble.healed()
         newest = 0
         for number, (verb, targets) in list(self.standing.items()):
-            if verb in ("cut", "delay", "lose", "duplicate", "reorder") and self._healed(targets, a, b):
+            if verb in LINK_VERBS and self._healed(targets, a, b):
                 del self.standing[number]
                 self._cluster.tell("control", FaultEnded(number, verb, targets))
                 newest = number
@@ -237,23 +246,24 @@ class SimFaults:
 
     def corrupt(self, server: str, what: str = "journal") -> int:
         """Flips one bit: in the middle of the journal, in its last record, in the image, or in the newest block."""
-        if what not in CORRUPTIBLE:
-            raise FaultUnsupported(f"corrupt {what!r}: say one of {', '.join(CORRUPTIBLE)}")
         store = self._server(server).store
-        directory = "blocks/" if what == "block" else what.partition("_")[0] + "/"
-        paths = sorted(path for path in store.files if path.startswith(directory) and path[-4:] != ".rep")
-        if not paths:
-            raise FaultUnsupported(f"{server} has no {what} on its disk")
-        octets = store.files[paths[-1]].octets
-        octets[-3 if what == "journal_tail" else len(octets) // 2] ^= 1
+        try:
+            path, offset = choose(what, {path: len(file.octets) for path, file in store.files.items()})
+        except NothingToRot as error:
+            raise FaultUnsupported(f"{server}: {error}") from None
+        store.files[path].octets[offset] ^= 1
         return self._begin("corrupt", [server], lasting=False, what=what)
 
     def skew_clock(self, server: str, ms: int) -> int:
+        """Puts its time of day so far forward or back; 0 ends it."""
+        if type(ms) is not int or abs(ms) > HOUR_MS:
+            raise FaultUnsupported(f"{ms!r} is no number of milliseconds within an hour")
         target = self._server(server)
         target.skew_ns = ms * MILLISECOND
         if target.world is not None:
             target.world.clock.skew_ns = target.skew_ns
-        return self._begin("skew_clock", [server], ms=ms)
+        ended = self._end(server, "skew_clock")
+        return self._begin("skew_clock", [server], ms=ms) if ms else ended
 
     def add_server(self, group: str) -> int:
         if group not in [each.name for each in self._cluster.config.groups]:

@@ -11,11 +11,12 @@ TAIL = 0.01
 class Link:
     """One direction. All durations in nanoseconds, shares between 0 and 1."""
 
-    __slots__ = ("cut", "delay_ns", "duplicate", "last_ns", "lose", "reorder")
+    __slots__ = ("cut", "damage", "delay_ns", "duplicate", "last_ns", "lose", "reorder")
 
     def __init__(self) -> None:
         self.cut = False
         self.delay_ns = 0
+        self.damage = 0.0
         self.lose = 0.0
         self.duplicate = 0.0
         self.reorder = 0.0
@@ -25,7 +26,7 @@ class Link:
     def mend(self) -> None:
         self.cut = False
         self.delay_ns = 0
-        self.lose = self.duplicate = self.reorder = 0.0
+        self.damage = self.lose = self.duplicate = self.reorder = 0.0
 
     def arrival_ns(self, now_ns: int, rng: random.Random, ordered: bool = False) -> int:
         """`ordered` for what travels in one TCP connection: it is late, never out of order."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import random
+import sys
 from asyncio import events
 from collections import deque
 from collections.abc import Callable, Coroutine
@@ -135,12 +136,14 @@ class Loop(asyncio.AbstractEventLoop):
 
     def run(self, until_ns: int, done: Callable[[], bool] | None = None) -> bool:
         """Runs until `done()` is true or the time comes; whether `done()` is. Raises what a server's code raised."""
-        before = events._get_running_loop()
+        before, hooks = events._get_running_loop(), sys.get_asyncgen_hooks()
         events._set_running_loop(self)
+        sys.set_asyncgen_hooks(None, None)
         try:
             return self._run(until_ns, done)
         finally:
             self._current = self._outside
+            sys.set_asyncgen_hooks(*hooks)
             events._set_running_loop(before)
 
     def _run(self, until_ns: int, done: Callable[[], bool] | None) -> bool:

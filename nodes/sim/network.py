@@ -8,6 +8,7 @@ from nodes.sim.desk import Desk
 from nodes.sim.links import Link, Links
 from nodes.sim.loop import Loop, Machine
 from nodes.wire.codec import Codec
+from nodes.wire.damage import damaged
 from nodes.wire.messages import Message
 
 Match = Callable[[str, str, Message], bool]
@@ -42,6 +43,8 @@ class Net:
         self.hosts: dict[str, SimNetwork] = {}
         self.holds: list[Held] = []
         self.delivered = 0
+        self.on_sent: Callable[[str, str, Message], None] | None = None
+        """Told (sender, receiver, message) of everything that leaves a server, whatever becomes of it."""
 
     def hold(self, match: Match) -> Held:
         held = Held(self, match)
@@ -50,18 +53,23 @@ class Net:
 
     def carry(self, sender: str, receiver: str, messages: list[Message]) -> None:
         """Takes what a sender sent in one turn."""
+        if self.on_sent is not None:
+            for message in messages:
+                self.on_sent(sender, receiver, message)
         if self.holds:
             messages = [message for message in messages if not self._held(sender, receiver, message)]
         link = self.links.of(sender, receiver)
         if link.cut or not messages or receiver not in self.hosts:
             return
-        if not (link.lose or link.duplicate or link.reorder):
+        if not (link.lose or link.duplicate or link.reorder or link.damage):
             self._frame(sender, receiver, link, messages)
             return
         rng = self.links.rng
         for message in messages:
             if rng.random() < link.lose:
                 continue
+            if link.damage and rng.random() < link.damage:
+                message = damaged(message, rng)
             self._frame(sender, receiver, link, [message])
             if rng.random() < link.duplicate:
                 self._frame(sender, receiver, link, [message])

@@ -121,6 +121,15 @@ class Journal:
         """Octets of all segments."""
         return sum(segment.size for segment in self._segments)
 
+    def octets_behind(self, sn: int) -> int:
+        """Octets of the records after sn."""
+        octets = 0
+        for segment in reversed(self._segments):
+            if segment.first_sn <= sn:
+                return octets + segment.size - segment.start(min(sn + 1, segment.next_sn))
+            octets += segment.size
+        return octets
+
     # --- index -----------------------------------------------------------------------------------------------------
 
     def append(self, sn: int, epoch: int, octets: bytes) -> None:

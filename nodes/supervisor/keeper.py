@@ -59,11 +59,13 @@ class Keeper:
 
     async def ready(self, timeout_s: float) -> None:
         """Waits for its ready line. Raises NotReady."""
-        async with asyncio.timeout(timeout_s):
-            while ready_line(self.output) is None:
-                if not self.pid:
-                    raise NotReady(self.ended or "it was ended while it started")
-                await asyncio.sleep(POLL_S)
+        deadline = asyncio.get_running_loop().time() + timeout_s
+        while ready_line(self.output) is None:
+            if not self.pid:
+                raise NotReady(self.ended or "it was ended while it started")
+            if asyncio.get_running_loop().time() > deadline:
+                raise NotReady(f"it is not ready {timeout_s:g} s after its start")
+            await asyncio.sleep(POLL_S)
 
     def signal(self, number: int) -> None:
         if self.pid:

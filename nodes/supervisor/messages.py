@@ -38,7 +38,7 @@ class Status(msgspec.Struct, tag=True):
 
     name: str
     kind: str
-    """server, workload or zookeeper; empty before the first start."""
+    """server, data-node, workload or zookeeper; empty before the first start."""
     cluster: str
     state: str
     """running, paused or stopped."""

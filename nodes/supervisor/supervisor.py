@@ -20,6 +20,7 @@ from nodes.real.connection import Connection
 from nodes.real.control import LINE_MAX, BadQuestion
 from nodes.real.links import Rule
 from nodes.real.relay import Relay
+from nodes.real.rot import corrupt
 from nodes.real.synced import lose_power
 from nodes.supervisor import zookeeper
 from nodes.supervisor.calls import Calls
@@ -33,10 +34,13 @@ from nodes.trace.reader import TraceReader
 BEAT_S = 1.0
 FOLLOW_S = 0.01
 EVENTS_MOST = 5_000
-READY_S = 20.0
+READY_S = 45.0
+"""On a machine on which a whole cluster starts at once."""
 STOP_S = 2.0
 SERVER_PORT = 7000
-KINDS = ("server", "workload")
+LISTENING = ("server", "data-node")
+"""Kinds that others speak to, and that have a disk."""
+KINDS = (*LISTENING, "workload")
 RELAY_PORT = 21_810
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
@@ -82,6 +86,7 @@ class Supervisor:
             "stop": self._stop,
             "kill": self._kill,
             "lose_power": self._lose_power,
+            "corrupt": self._corrupt,
             "pause": self._pause,
             "resume": self._resume,
             "rules": self._rules,
@@ -122,7 +127,7 @@ class Supervisor:
                 self._launch = msgspec.json.decode(self._launch_file.read_bytes(), type=Launch)
                 if self._launch.running:
                     await self._spawn(self._launch)
-        except (OSError, NotReady, TimeoutError, msgspec.DecodeError) as error:
+        except (OSError, NotReady, msgspec.DecodeError) as error:
             self._say(f"what ran before cannot go on: {error}")
 
     async def _beat(self) -> None:
@@ -234,7 +239,7 @@ class Supervisor:
         self.keeper.spawn(zookeeper.prepare(settings.name, settings.ensemble, settings.data / "zookeeper"))
 
     async def _spawn(self, launch: Launch) -> None:
-        """Raises NotReady, TimeoutError, OSError."""
+        """Raises NotReady, OSError."""
         directory = self._directory(launch.cluster)
         directory.mkdir(parents=True, exist_ok=True)
         self._launch = launch
@@ -244,8 +249,8 @@ class Supervisor:
             "role": launch.kind,
             "config": launch.config,
             "data": str(directory),
-            "listen": f"{address}:{SERVER_PORT}" if launch.kind == "server" else "",
-            "advertise": f"{self.settings.name}:{SERVER_PORT}" if launch.kind == "server" else "",
+            "listen": f"{address}:{SERVER_PORT}" if launch.kind in LISTENING else "",
+            "advertise": f"{self.settings.name}:{SERVER_PORT}" if launch.kind in LISTENING else "",
             "coordination": await self._relayed(launch.coordination) if launch.coordination else "",
             "peers": launch.peers,
             "token_file": str(self.settings.token_file),
@@ -275,10 +280,15 @@ class Supervisor:
         await self.keeper.kill()
 
     async def _lose_power(self, connection: Connection, args: dict[str, Any]) -> dict[str, Any]:
-        if self._launch is None or self._launch.kind != "server":
-            raise BadQuestion("what is synced is known of a metadata server only")
+        if self._launch is None or self._launch.kind not in LISTENING:
+            raise BadQuestion("what is synced is known of a metadata server or data node only")
         await self._kill(connection, args)
         return {"lost": lose_power(self._directory(self._launch.cluster), random.Random(args.get("seed")))}
+
+    def _corrupt(self, connection: Connection, args: dict[str, Any]) -> dict[str, Any]:
+        if self._launch is None:
+            raise BadQuestion("no server has run here")
+        return {"where": corrupt(self._directory(self._launch.cluster), str(args["what"]))}
 
     def _pause(self, connection: Connection, args: dict[str, Any]) -> None:
         self.keeper.pause()

@@ -63,3 +63,21 @@ class DataNodeLost(Event, frozen=True, array_like=True, gc=False):
 
     group: str
     node: str
+
+
+class FileCalled(Event, frozen=True, array_like=True, gc=False):
+    """One put, append or get as the application saw it, told when it returned."""
+
+    client: str
+    verb: str
+    path: str
+    octets: int
+    """Written behind the record's head, or read."""
+    invoked_ns: int
+    returned_ns: int
+    error: str
+    """POSIX name; EBADMSG when other octets were read than had been written; empty for success."""
+    wrong_at: int
+    """Where what was read is not what was written; -1 when it is."""
+    lacking_ns: int
+    """When the newest record was acknowledged that was not there to be read; 0 when nothing lacked."""

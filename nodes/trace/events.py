@@ -13,6 +13,7 @@ from nodes.trace.base import Event
 from nodes.trace.block_events import (
     BlockHealth,
     DataNodeLost,
+    FileCalled,
     NodeHolds,
     ReplicaDamaged,
     ReplicaRemoved,
@@ -20,6 +21,7 @@ from nodes.trace.block_events import (
     ReplicaStored,
 )
 from nodes.trace.checkpoints import BarrierWritten, CheckpointOutcome, TakenBack
+from nodes.trace.journal_events import JournalStored, WriterFenced
 from nodes.trace.pool_events import (
     ImageRefused,
     ImageShelved,
@@ -51,7 +53,7 @@ class RoleChanged(Event, frozen=True, array_like=True, gc=False):
 
     group: str
     role: str
-    """active, standby, junior; `elected` while it upgrades; `none` between."""
+    """active, standby, junior; `elected` while it upgrades; member, joining; `none` between."""
     epoch: int
     sn: int
     reason: str
@@ -138,6 +140,18 @@ class Applied(Event, frozen=True, array_like=True, gc=False):
     sn: int
     epoch: int
     digest: int
+
+
+class Delivered(Event, frozen=True, array_like=True, gc=False):
+    """Symmetric members: a broadcast has found its place in the total order at this server (SAA §4.2)."""
+
+    group: str
+    view: int
+    sn: int
+    """Of the journal group that it becomes."""
+    sender: str
+    counter: int
+    """Counts the sender's broadcasts in this view, from 1."""
 
 
 class JournalOpened(Event, frozen=True, array_like=True, gc=False):
@@ -322,10 +336,11 @@ class MessageDropped(Event, frozen=True, array_like=True, gc=False):
 
 AnyEvent = (
     Started | Stopped | RoleChanged | StepTaken | Serving | StoppedServing | Durable | Cut | Committed | Applied
-    | JournalOpened | JournalCorrupt | Renewing | ImageWritten | ImageShelved | ImageRefused | PacketRefused | JournalPruned
+    | Delivered | JournalOpened | JournalCorrupt | Renewing | ImageWritten | ImageShelved | ImageRefused | PacketRefused | JournalPruned
     | BarrierWritten | CheckpointOutcome | TakenBack
     | PoolReported | ReportRefused | ReplicasDisagree | Repairing | LeaseLost | LeaseConfirmed | Warned | Placed | LockHeld | EpochRaised | Configured
-    | ReplicaStored | ReplicaDamaged | ReplicaRemoved | ReplicasFound | NodeHolds | BlockHealth | DataNodeLost
+    | ReplicaStored | ReplicaDamaged | ReplicaRemoved | ReplicasFound | NodeHolds | BlockHealth | DataNodeLost | FileCalled
+    | JournalStored | WriterFenced
     | SharedStep | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | ProcessEnded | CheckFailed
     | MessageSent | MessageReceived | MessageDropped
 )  # fmt: skip

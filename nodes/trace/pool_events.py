@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from nodes.trace.base import Event
+
+HELD_MOST = 256
+"""Files named in one report's event."""
 
 
 class ImageWritten(Event, frozen=True, array_like=True, gc=False):
@@ -50,12 +55,27 @@ class JournalPruned(Event, frozen=True, array_like=True, gc=False):
     first_sn: int
 
 
+class HeldFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A replica of a file as its pool node reports it."""
+
+    name: str
+    size: int
+    valid: int
+    """Octets from the beginning that are whole."""
+    checksum: int
+    epoch: int
+    first_sn: int
+    last_sn: int
+
+
 class PoolReported(Event, frozen=True, array_like=True, gc=False):
     """A pool node told which files it has (VSSP §III.B)."""
 
     node: str
     files: int
     octets: int
+    held: list[HeldFile] = []
+    """The newest ones, `HELD_MOST` at most, in the order of their names."""
 
 
 class ReportRefused(Event, frozen=True, array_like=True, gc=False):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from typing import Protocol
 
 from nodes.wire.messages import Message
 from nodes.world import World
@@ -20,22 +22,35 @@ class Reply(Message, array_like=True, tag=True, gc=False):
     call: int
 
 
+class Numbered(Protocol):
+    """A question or an answer."""
+
+    call: int
+
+
 class Calls:
     """Numbers questions and gives each answer to who waits for it; late and unknown answers are dropped."""
 
     def __init__(self, world: World):
         self._world = world
-        self._open: dict[int, tuple[str, asyncio.Future[Reply | None]]] = {}
+        self._open: dict[int, tuple[str, asyncio.Future[Numbered | None]]] = {}
         self._next = 0
 
     async def ask(self, peer: str, question: Question, timeout_ns: int) -> Reply | None:
         """Numbers the question and sends it; None when no answer came in time."""
+        send = self._world.network.send
+        return await self.ask_through(lambda: send(peer, question), question, timeout_ns, peer)  # type: ignore[return-value]
+
+    async def ask_through(
+        self, send: Callable[[], None], question: Numbered, timeout_ns: int, peer: str = ""
+    ) -> Numbered | None:
+        """The same of a question that `send` sends; anybody may answer it unless `peer` is named."""
         self._next += 1
         call = question.call = self._next
-        reply: asyncio.Future[Reply | None] = asyncio.get_running_loop().create_future()
+        reply: asyncio.Future[Numbered | None] = asyncio.get_running_loop().create_future()
         self._open[call] = (peer, reply)
         timer = self._world.clock.call_later(timeout_ns, self._give_up, call)
-        self._world.network.send(peer, question)
+        send()
         try:
             return await reply
         finally:
@@ -47,7 +62,7 @@ class Calls:
         if reply is not None and not reply.done():
             reply.set_result(None)
 
-    def on_reply(self, peer: str, message: Reply) -> None:
+    def on_reply(self, peer: str, message: Numbered) -> None:
         asked, reply = self._open.get(message.call, ("", None))
-        if reply is not None and asked == peer and not reply.done():
+        if reply is not None and asked in ("", peer) and not reply.done():
             reply.set_result(message)

@@ -6,20 +6,35 @@ import asyncio
 from collections import Counter
 from itertools import accumulate
 
+from nodes.client.files import FileClient
 from nodes.client.smart_client import SmartClient
 from nodes.config import SECOND, ClientConfig, WorkloadConfig
 from nodes.errors import FsError
-from nodes.metadata.operations import Create, Delete, List, Mkdir, Operation, Rename, SetPermission, Stat
+from nodes.metadata.operations import (
+    Create,
+    Delete,
+    Link,
+    List,
+    Mkdir,
+    Operation,
+    Rename,
+    SetPermission,
+    Stat,
+)
 from nodes.scope import Scope
+from nodes.workloads.file_calls import FileCalls
 from nodes.world import World
+
+WITH_CONTENT = ("put", "append", "get")
 
 
 class Workload:
     """`clients` callers share the rate; each makes, reads and removes names of its own below `root`."""
 
-    def __init__(self, world: World, client: SmartClient, config: WorkloadConfig):
+    def __init__(self, world: World, client: SmartClient, files: FileClient, config: WorkloadConfig):
         self._world = world
         self._client = client
+        self._file_calls = FileCalls(world, files, config, client.session)
         self._config = config
         self._rate_per_s = config.rate_per_s
         self._paused = asyncio.Event()
@@ -78,7 +93,7 @@ class Workload:
             if self._left is not None:
                 self._left -= 1
             await self._await_turn()
-            await self._call(self._choose())
+            await self._do(self._draw())
         self._callers -= 1
         self.finished = self._callers == 0
 
@@ -99,13 +114,20 @@ class Workload:
         except FsError as error:
             self._counts[error.name] += 1
 
-    def _choose(self) -> Operation:
+    async def _do(self, kind: str) -> None:
+        if kind in WITH_CONTENT:
+            error = await self._file_calls.call(kind, f"{self._stem()}-{self._number()}")
+            self._counts[error or "ok"] += 1
+        else:
+            await self._call(self._choose(kind))
+
+    def _draw(self) -> str:
+        if len(self._kinds) == 1:
+            return self._kinds[0]
+        return self._world.rng.choices(self._kinds, cum_weights=self._weights)[0]
+
+    def _choose(self, kind: str) -> Operation:
         rng = self._world.rng
-        kind = (
-            self._kinds[0]
-            if len(self._kinds) == 1
-            else rng.choices(self._kinds, cum_weights=self._weights)[0]
-        )
         if kind in ("create", "mkdir"):
             return self._make(kind)
         if kind in ("rmdir", "move_directory"):
@@ -123,9 +145,18 @@ class Workload:
             stem = old.rsplit("-", 1)[0] if kind == "rename" else self._stem()
             self._files[place] = f"{stem}-{self._number()}"
             return Rename(old, self._files[place])
+        if kind == "link":
+            return self._link(self._files[place])
         if kind == "set_permission":
             return SetPermission(self._files[place], rng.choice((0o600, 0o640, 0o644)))
         return Stat(self._files[place])
+
+    def _link(self, file: str) -> Operation:
+        """The new name is remembered like that of a new file."""
+        name = f"{self._stem()}-{self._number()}"
+        if len(self._files) < self._config.remembered:
+            self._files.append(name)
+        return Link(file, name)
 
     def _change_directory(self, kind: str) -> Operation:
         if not self._made:
@@ -171,6 +202,7 @@ def start_workload(world: World, config: ClientConfig) -> Workload:
     """Starts the generator in this world; its session is named after it and this very start."""
     assert config.workload is not None
     session = f"{config.name}.{world.rng.getrandbits(40):010x}"
-    workload = Workload(world, SmartClient(world, config.cluster, session), config.workload)
+    smart = SmartClient(world, config.cluster, session)
+    workload = Workload(world, smart, FileClient(world, config.cluster, smart), config.workload)
     workload.scope.spawn(workload.run(), "workload")
     return workload

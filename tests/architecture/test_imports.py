@@ -18,6 +18,8 @@ FLOOR = PURE | {
     "nodes.scope",
     "nodes.wake",
     "nodes.config",
+    "nodes.families",
+    "nodes.roles",
 }
 TREE = {
     f"nodes.coordination.{name}"
@@ -27,6 +29,8 @@ ALLOWED: dict[str, set[str]] = {
     "nodes.units": set(),
     "nodes.errors": set(),
     "nodes.config": {"nodes.metadata"},
+    "nodes.families": set(),
+    "nodes.roles": set(),
     "nodes.metadata": PURE,
     "nodes.scope": set(),
     "nodes.wake": set(),
@@ -36,15 +40,27 @@ ALLOWED: dict[str, set[str]] = {
     "nodes.storage": FLOOR,
     "nodes.coordination": {"nodes.coordination", "nodes.errors", "nodes.units"},
     "nodes.slots": FLOOR,
+    "nodes.replicas": FLOOR | {"nodes.slots", "nodes.replicas"},
     "nodes.blocks": FLOOR | {"nodes.blocks"},
-    "nodes.servers": FLOOR | {"nodes.blocks", "nodes.servers"},
-    "nodes.protocols.mams": FLOOR | {"nodes.blocks", "nodes.slots", "nodes.protocols.mams"},
+    "nodes.servers": FLOOR | {"nodes.blocks", "nodes.replicas", "nodes.servers"},
+    "nodes.protocols.mams": FLOOR | {"nodes.blocks", "nodes.slots", "nodes.replicas", "nodes.protocols.mams"},
+    "nodes.protocols.baselines": FLOOR
+    | {"nodes.blocks", "nodes.slots", "nodes.replicas", "nodes.protocols.baselines"},
+    "nodes.protocols.paxos": FLOOR | {"nodes.blocks", "nodes.replicas", "nodes.protocols.paxos"},
+    "nodes.protocols.symmetric": FLOOR | {"nodes.blocks", "nodes.replicas", "nodes.protocols.symmetric"},
     "nodes.protocols.dcfs2": FLOOR | {"nodes.slots", "nodes.protocols.dcfs2"},
     "nodes.protocols.vssp": FLOOR | {"nodes.slots", "nodes.protocols.vssp"},
     "nodes.mechanisms": FLOOR | {"nodes.slots", "nodes.protocols"},
     "nodes.client": FLOOR | {"nodes.blocks", "nodes.client", "nodes.mechanisms"},
     "nodes.workloads": FLOOR | {"nodes.client", "nodes.workloads", "nodes.mechanisms"},
-    "nodes.invariants": {"nodes.trace", "nodes.metadata", "nodes.units", "nodes.config", "nodes.invariants"},
+    "nodes.invariants": {
+        "nodes.trace",
+        "nodes.metadata",
+        "nodes.units",
+        "nodes.config",
+        "nodes.families",
+        "nodes.invariants",
+    },
     "nodes.real": FLOOR
     | {"nodes.real", "nodes.mechanisms", "nodes.servers", "nodes.workloads", "nodes.client"},
     "nodes.sim": FLOOR
@@ -124,8 +140,8 @@ def test_imports_keep_to_the_arrows(path: Path) -> None:
     ("module", "source"),
     [
         ("nodes.metadata.tree", "from nodes.wire import messages"),
-        ("nodes.protocols.mams.view", "import nodes.sim.loop"),
-        ("nodes.invariants.one_active", "from nodes.protocols.mams.view import Place"),
+        ("nodes.replicas.view", "import nodes.sim.loop"),
+        ("nodes.invariants.one_active", "from nodes.replicas.view import Place"),
         ("backend.lab", "def f():\n    from nodes.protocols.mams import mechanism"),
         ("nodes.client.retry", "import backend.lab"),
         ("nodes.elsewhere", "import os"),

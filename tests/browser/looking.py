@@ -32,15 +32,15 @@ def card(page: Page, name: str) -> Locator:
     return page.get_by_test_id(f"card-{name}")
 
 
-def active(page: Page) -> str:
+def active(page: Page, group: str = "g1") -> str:
     """Waits until there is one."""
-    found = page.locator("[data-testid^=server-][data-role=active]")
+    found = page.locator(f"[data-testid^=server-][data-group={group}][data-role=active]")
     expect(found).to_have_count(1, timeout=TAKEOVER_MS)
     return str(found.get_attribute("data-testid")).removeprefix("server-")
 
 
-def standbys(page: Page) -> list[str]:
-    found = page.locator("[data-testid^=server-][data-role=standby]").all()
+def standbys(page: Page, group: str = "g1") -> list[str]:
+    found = page.locator(f"[data-testid^=server-][data-group={group}][data-role=standby]").all()
     return [str(each.get_attribute("data-testid")).removeprefix("server-") for each in found]
 
 

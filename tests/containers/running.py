@@ -7,10 +7,12 @@ import os
 import subprocess
 import urllib.error
 import urllib.request
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from backend.compose import Compose
+from backend.hosting import COMPOSE_FILE
 from tests.browser.running import START_S, Running, wait_for
 
 OVERRIDE = Path(__file__).with_name("small-volume.yaml")
@@ -21,7 +23,7 @@ class Composed(Running):
 
     def __init__(self, project: str, port: int, overrides: list[Path]):
         super().__init__(Path(), port)
-        self.compose = Compose(project, overrides)
+        self.compose = Compose(project, COMPOSE_FILE, *overrides)
         self.up_s = 0.0
 
     def start(self) -> None:
@@ -50,6 +52,11 @@ class Composed(Running):
             elif server["process"] == "stopped":
                 self.do("restart", server["name"])
         wait_for(self.quorum, START_S, "a quorum of the ensemble")
+        for node in self.ask("cluster")["data_nodes"]:
+            if node["process"] == "paused":
+                self.do("resume", node["name"])
+            elif node["process"] == "stopped":
+                self.do("restart", node["name"])
         super().mend()
 
     def settled_once(self) -> bool:
@@ -64,20 +71,26 @@ class Composed(Running):
 
     def server(self, name: str) -> dict[str, Any]:
         cluster = self.ask("cluster")
-        rows = [*cluster["servers"], *cluster["coordination"]["servers"], *cluster["clients"]]
-        return next(row for row in rows if row["name"] == name)
-
-    def active(self) -> str:
-        found = wait_for(
-            lambda: [s["name"] for s in self.ask("cluster")["servers"] if s["role"] == "active"],
-            START_S,
-            "an active",
+        parts = (
+            cluster["servers"],
+            cluster["data_nodes"],
+            cluster["coordination"]["servers"],
+            cluster["clients"],
         )
+        return next(row for row in chain.from_iterable(parts) if row["name"] == name)
+
+    def in_role(self, role: str, group: str) -> list[str]:
+        servers = self.ask("cluster")["servers"]
+        return [s["name"] for s in servers if s["role"] == role and s["group"] == group]
+
+    def active(self, group: str = "g1") -> str:
+        found = wait_for(lambda: self.in_role("active", group), START_S, f"an active of {group}")
         return str(found[0])
 
     def container(self, name: str) -> str:
         """Its full id."""
-        return self.compose.must("ps", "-q", f"host-{name}" if name != "control" else name).strip()
+        [found] = self.compose.containers(f"host-{name}" if name != "control" else name)
+        return found
 
     def docker(self, *words: str, check: bool = True) -> str:
         done = subprocess.run(["docker", *words], capture_output=True, text=True, check=False, timeout=60)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from tests.browser.looking import TAKEOVER_MS, active, card, goes_on, opened, role_is, server
@@ -19,7 +21,11 @@ def test_the_page_shows_roles_and_processes(page: Page, lab: Composed) -> None:
     for each in lab.ask("cluster")["servers"]:
         role_is(page, each["name"], each["role"])
         expect(server(page, each["name"])).to_have_attribute("data-pid", str(each["pid"]))
-    goes_on(page, active(page))
+    for group in ("g1", "g2"):
+        goes_on(page, active(page, group))
+        expect(page.locator(f"[data-testid=journals][data-group={group}]")).to_have_attribute(
+            "data-commit-sn", re.compile(r"\d")
+        )
 
 
 def test_a_server_shows_its_container_image_and_address(page: Page, lab: Composed) -> None:

@@ -16,8 +16,13 @@ PYTEST = [sys.executable, "-m", "pytest", "-q", "-rs"]
 QUICK = ("architecture", "unit", "papers", "traces", "simulation")
 SIDE_BY_SIDE = ("unit", "simulation")
 """Nothing in them waits for real time: they may share the processors."""
-LIMITS = {"containers": 30 * MINUTE}
-"""An engine and images may have to be made first."""
+LIMITS = {
+    "simulation": 25 * MINUTE,
+    "processes": 20 * MINUTE,
+    "containers": 30 * MINUTE,
+    "browser": 20 * MINUTE,
+}
+"""Of a machine that is slow; for containers an engine and images may have to be made first."""
 SLOW = ("conformance", "processes", "containers", "browser")
 
 Runner = tuple[str, list[str], Path, int]

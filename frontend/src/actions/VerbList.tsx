@@ -117,6 +117,32 @@ function OptionField({ option, targets, value, onChange }: FieldProps) {
           onChange={(ms) => onChange(Number(ms))}
         />
       );
+    case "offset":
+      return (
+        <NumberInput
+          label="Milliseconds forward, or back"
+          min={-3_600_000}
+          max={3_600_000}
+          step={1000}
+          value={Number(value)}
+          onChange={(ms) => onChange(Math.round(Number(ms)))}
+        />
+      );
+    case "file":
+      return (
+        <SegmentedControl
+          fullWidth
+          aria-label="File"
+          value={String(value)}
+          onChange={onChange}
+          data={[
+            { value: "journal", label: "journal" },
+            { value: "journal_tail", label: "its end" },
+            { value: "image", label: "image" },
+            { value: "block", label: "block" },
+          ]}
+        />
+      );
     case "share":
       return (
         <NumberInput

@@ -18,7 +18,7 @@ export const TIME_KEYS: KeyLine[] = [
 ];
 
 export const PLACE_KEYS: KeyLine[] = [
-  { keys: ["1", "…", "9"], does: "Select a server" },
+  { keys: ["1", "…", "9"], does: "Select a server or a data node" },
   { keys: ["←", "→"], does: "Select the server beside it" },
   { keys: ["Enter"], does: "Open the menu of what is selected" },
   { keys: ["Esc"], does: "Select nothing" },
@@ -96,8 +96,14 @@ function groupOfSelection(): string[] | null {
   return name === undefined ? null : [name];
 }
 
+/** Servers and then data nodes, as they stand in the topology. */
+function selectable(): string[] {
+  const { servers, data_nodes } = shownPicture(useLab.getState());
+  return [...Object.keys(servers), ...Object.keys(data_nodes)];
+}
+
 function selectNth(index: number): void {
-  const name = Object.keys(shownPicture(useLab.getState()).servers)[index];
+  const name = selectable()[index];
   if (name === undefined) return;
   useLab.setState({ selection: { kind: "server", name } });
   document.getElementById(`card-${name}`)?.focus();
@@ -105,7 +111,7 @@ function selectNth(index: number): void {
 
 /** Moves the selection along the servers by `step`. */
 export function selectBeside(step: number): void {
-  const names = Object.keys(shownPicture(useLab.getState()).servers);
+  const names = selectable();
   const { selection } = useLab.getState();
   const at = selection?.kind === "server" ? names.indexOf(selection.name) : step > 0 ? -1 : names.length;
   selectNth(Math.min(names.length - 1, Math.max(0, at + step)));

@@ -1,6 +1,7 @@
 /** Acts and events as whole phrases. */
 
 import type { LabEvent } from "../api/types";
+import { isQuiet, STORAGE_TOLD } from "./storageWords";
 
 type Options = Record<string, unknown>;
 
@@ -50,6 +51,14 @@ const DONE: Record<string, (targets: readonly string[], options: Options) => str
     options.on === false
       ? `The disk of ${listed(targets)} works again`
       : `The disk of ${listed(targets)} fails`,
+  corrupt: (targets, options) =>
+    `Flipped a bit of the ${String(options.what).replace("_", "’s ")} on the disk of ${listed(targets)}`,
+  damage: (targets, options) =>
+    `${way(targets, options)} now damages ${Math.round(Number(options.share) * 100)}% of its packets`,
+  skew_clock: (targets, options) =>
+    Number(options.ms) === 0
+      ? `The clock of ${listed(targets)} is right again`
+      : `Put the clock of ${listed(targets)} ${Math.abs(Number(options.ms))} ms ${Number(options.ms) > 0 ? "forward" : "back"}`,
   add_server: (targets) => `Added a server to ${listed(targets)}`,
 };
 
@@ -60,7 +69,8 @@ export function doneWords(verb: string, targets: readonly string[], options: Opt
 
 type Tell = (event: never) => string;
 
-const TOLD: Partial<Record<LabEvent["kind"], Tell>> = {
+const TOLD: Partial<Record<LabEvent["kind"] | keyof typeof STORAGE_TOLD, Tell>> = {
+  ...STORAGE_TOLD,
   Started: (event: { server: string; pid: number }) => `${event.server} started, process ${event.pid}`,
   Stopped: (event: { server: string; reason: string }) => `${event.server} stopped: ${event.reason}`,
   RoleChanged: (event: { server: string; role: string; epoch: number; reason: string }) =>
@@ -121,5 +131,5 @@ const OF_ONE_GROUP = new Set(["Durable", "Committed", "Applied", "Called", "Invo
 
 /** Whether an event is worth a line by itself; those of single journal groups are too many. */
 export function tellsAStory(event: LabEvent): boolean {
-  return !OF_ONE_GROUP.has(event.kind);
+  return !OF_ONE_GROUP.has(event.kind) && !isQuiet(event);
 }

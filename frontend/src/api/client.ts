@@ -1,3 +1,6 @@
+import type { FileBlocks } from "./blocks";
+import type { Choices, ClusterChange, Comparison } from "./compare";
+import type { Behind, Checkpoint, CheckpointStory, Checkpoints, Pool, PoolOrder } from "./pool";
 import type {
   Cluster,
   Directory,
@@ -22,6 +25,11 @@ export class ApiError extends Error {
   ) {
     super(message);
   }
+}
+
+/** What went wrong, as one line. */
+export function lineOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 type Query = Record<string, string | number | undefined | null>;
@@ -84,8 +92,55 @@ export const api = {
   ) => get<Journals>(`/runs/${run}/journal`, query, signal),
   /** The names behind `after`, at most 100. */
   directory: (path: string, after = "") => get<Directory>("/fs/list", { path, after }),
+  pool: (run: number, signal?: AbortSignal) => get<Pool[]>(`/runs/${run}/pool`, {}, signal),
+  orderPool: (order: PoolOrder) => post<{ server: string }>("/pool", order),
+  checkpoints: (signal?: AbortSignal) => get<Checkpoints>("/checkpoints", {}, signal),
+  checkpointStory: (signal?: AbortSignal) => get<CheckpointStory>("/checkpoints/story", {}, signal),
+  allBehind: (signal?: AbortSignal) => get<Behind[]>("/checkpoints/behind", {}, signal),
+  behind: (name: string, signal?: AbortSignal) =>
+    get<Behind>(`/checkpoints/${encodeURIComponent(name)}/behind`, {}, signal),
+  mark: (name: string) => post<Checkpoint>("/checkpoints", { name }),
+  recover: (name: string) =>
+    post<Behind & { incarnation: number }>("/checkpoints/recover", { name, confirmed: true }),
+  /** The first blocks of a file, at most 64. */
+  blocks: (path: string, signal?: AbortSignal) => get<FileBlocks>("/fs/blocks", { path }, signal),
   fs: (request: FsRequest) => post<{ server: string }>("/fs", request),
+  compareChoices: () => get<Choices>("/compare/choices"),
+  compare: (scenario: string, seed: number, configurations: ClusterChange[]) =>
+    post<Comparison>("/compare", { scenario, seed, configurations }),
+  comparison: (number: number) => get<Comparison>(`/compare/${number}`),
+  cancelComparison: (number: number) => ask<Comparison>(address(`/compare/${number}`), { method: "DELETE" }),
   /** Asked of the server itself, which must run. */
   record: (server: string, sn: number, signal?: AbortSignal) =>
     get<JournalRecord>(`/journal/${encodeURIComponent(server)}/${sn}`, {}, signal),
 };
+
+/** Where a file's content is read and written. */
+export function contentAddress(path: string): string {
+  return address("/fs/content", { path });
+}
+
+/** Sends a file of this machine as a new one; `progress` is told the share that has left. Its body is never held in memory. */
+export function upload(
+  path: string,
+  file: File,
+  progress: (share: number) => void,
+  signal: AbortSignal,
+): Promise<{ octets: number }> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    const fail = (status: number, line: string): void => reject(new ApiError(status, line));
+    request.open("PUT", contentAddress(path));
+    request.responseType = "json";
+    request.upload.onprogress = ({ loaded }) => progress(file.size > 0 ? loaded / file.size : 1);
+    request.onload = () => {
+      const body = request.response as { octets?: number; error?: string } | null;
+      if (request.status < 300 && body?.octets !== undefined) resolve({ octets: body.octets });
+      else fail(request.status, body?.error ?? `the control plane said ${request.status}`);
+    };
+    request.onerror = () => fail(0, "the control plane does not answer");
+    request.onabort = () => fail(0, `stopped: what had come by then is in ${path}`);
+    signal.addEventListener("abort", () => request.abort());
+    request.send(file);
+  });
+}

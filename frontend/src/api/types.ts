@@ -49,6 +49,13 @@ export interface Counters {
   aborted: number;
   /** Messages to other groups. */
   sent: number;
+  /** Octets of the journal behind the newest image. */
+  log_octets: number;
+  /** Writes wait until an image is taken. */
+  log_full: boolean;
+  periodic: number;
+  forced: number;
+  protocol: number;
 }
 
 export interface Fault {
@@ -151,6 +158,7 @@ export interface Picture {
   seq: number;
   servers: Record<string, Server>;
   groups: Record<string, Group>;
+  data_nodes: Record<string, DataNode>;
   faults: Fault[];
   /** Invariants broken by then, and why. */
   lamps: Record<string, string>;
@@ -198,6 +206,7 @@ export type StateEvent =
   | Fields<"ProcessEnded", { of_server: string; reason: string }>
   | Fields<"LeaseLost", { epoch: number; late_ns: number }>
   | Fields<"LeaseConfirmed", { epoch: number }>
+  | Fields<"NodeHolds", { blocks: number; octets: number; damaged: number }>
   | Fields<"CheckFailed", { invariant: string; explanation: string; evidence: [string, number][] }>;
 
 /** Events that only tell a story. */
@@ -243,6 +252,8 @@ export interface Timeline {
   p99_ms: (number | null)[];
   bands: { server: string; group: string; spans: { from_ns: number; to_ns: number; letter: Letter }[] }[];
   faults: { fault: number; verb: string; targets: string[]; at_ns: number; ended_ns: number | null }[];
+  /** Checkpoints: when the first group wrote its barrier, and which groups did. */
+  barriers: { name: string; at_ns: number; groups: string[] }[];
   failovers: Failover[];
 }
 
@@ -258,6 +269,8 @@ export interface Journals {
   first_sn: number;
   last_sn: number;
   servers: { name: string; cells: CellRun[] }[];
+  /** Serial numbers of barriers, and the checkpoints that they are of. */
+  barriers: [sn: number, name: string][];
 }
 
 export interface JournalRecord {
@@ -276,6 +289,8 @@ export interface Entry {
   branch_point: boolean;
   /** Names in a directory; 0 for a file. */
   entries: number;
+  /** Octets of a file's finished blocks; 0 for a directory. */
+  length: number;
   mode: number;
   owner: string;
   /** Nanoseconds since 1970, to about a microsecond as a browser counts. */
@@ -291,7 +306,7 @@ export interface Directory {
 }
 
 export interface FsRequest {
-  do: "mkdir" | "mv" | "rm";
+  do: "mkdir" | "create" | "mv" | "rm";
   path: string;
   to?: string;
   recursive?: boolean;
@@ -299,7 +314,7 @@ export interface FsRequest {
 
 export interface VerbOption {
   name: string;
-  type: "direction" | "milliseconds" | "share" | "boolean";
+  type: "direction" | "milliseconds" | "offset" | "share" | "boolean" | "file";
   default: unknown;
 }
 
@@ -345,6 +360,7 @@ export type MessageLine = [from: string, to: string, kind: string, at_ns: number
 
 export interface Processes {
   servers: Pick<Server, "name" | "process" | "pid" | "container" | "image" | "address">[];
+  data_nodes: DataNode[];
   clients: Client[];
   coordination: Coordination;
   links: Link[];

@@ -16,21 +16,14 @@ export function Header({ onHelp }: { onHelp?: () => void }) {
         <Clover />
         <span>
           <span className="brand-house">Cloverlab</span>
-          {cluster !== null && <span className="brand-cluster">{cluster.cluster}</span>}
+          {cluster !== null && (
+            <span className="brand-cluster" title={cluster.cluster}>
+              <span className="brand-which">{cluster.cluster}: </span>
+              <b>{cluster.protocol.toUpperCase()}</b> on <b>{cluster.fabric}</b>
+            </span>
+          )}
         </span>
       </h1>
-      {cluster !== null && (
-        <dl className="facts">
-          <div>
-            <dt>protocol</dt>
-            <dd>{cluster.protocol.toUpperCase()}</dd>
-          </div>
-          <div>
-            <dt>runs on</dt>
-            <dd>{cluster.fabric}</dd>
-          </div>
-        </dl>
-      )}
       <PageLinks />
       {onHelp && (
         <>

@@ -1,8 +1,21 @@
-import { useLab } from "../store/store";
+import type { ComponentType } from "react";
+import { type PageName, useLab } from "../store/store";
 import { ClusterPage } from "./ClusterPage";
+import { CheckpointsPage } from "./checkpoints/CheckpointsPage";
+import { ComparePage } from "./compare/ComparePage";
 import { NamespacePage } from "./namespace/NamespacePage";
+import { PoolPage } from "./pool/PoolPage";
+
+const PAGES: Record<PageName, ComponentType> = {
+  cluster: ClusterPage,
+  namespace: NamespacePage,
+  pool: PoolPage,
+  checkpoints: CheckpointsPage,
+  compare: ComparePage,
+};
 
 /** The page that the URL names. */
 export function Page() {
-  return useLab((state) => state.page) === "namespace" ? <NamespacePage /> : <ClusterPage />;
+  const Named = PAGES[useLab((state) => state.page)];
+  return <Named />;
 }

@@ -5,6 +5,9 @@ import { addressOf, goTo } from "../store/url";
 const PAGES: [PageName, string][] = [
   ["cluster", "Cluster"],
   ["namespace", "Namespace"],
+  ["pool", "Storage pool"],
+  ["checkpoints", "Checkpoints"],
+  ["compare", "Compare"],
 ];
 
 /** The ways to the other pages; a click with a key held opens another tab as everywhere. */

@@ -56,6 +56,7 @@ function onFrame(frame: StreamFrame): void {
       changes = {
         ...changes,
         processes: frame.servers,
+        dataNodes: frame.data_nodes,
         clients: frame.clients,
         coordination: frame.coordination,
         links: frame.links,
@@ -120,7 +121,7 @@ function factsOf(cluster: Cluster): Partial<LabState> {
     image,
     address,
   }));
-  return { cluster, counters, links, clients, coordination, lamps, processes };
+  return { cluster, counters, links, clients, coordination, lamps, processes, dataNodes: cluster.data_nodes };
 }
 
 /** The one stream of this page. */

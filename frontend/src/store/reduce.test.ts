@@ -75,6 +75,34 @@ describe("reduce", () => {
     expect(reduce(paused, [told("FaultEnded", pause, "control")]).servers.mds2?.process).toBe("running");
   });
 
+  it("knows data nodes apart from servers", () => {
+    const node = { process: "stopped", pid: 0, address: "", blocks: 0, octets: 0, damaged: 0 } as const;
+    const before = { ...cluster(), data_nodes: { dn1: { name: "dn1", ...node, faults: [], warning: "" } } };
+    const running = reduce(before, [
+      told("Started", { pid: 9, address: "127.0.0.1:9" }, "dn1"),
+      told("NodeHolds", { blocks: 3, octets: 900, damaged: 1 }, "dn1"),
+      told("NodeHolds", { blocks: 7, octets: 7, damaged: 7 }, "stranger"),
+    ]);
+    expect(running.data_nodes.dn1).toMatchObject({
+      process: "running",
+      pid: 9,
+      blocks: 3,
+      octets: 900,
+      damaged: 1,
+    });
+    expect(Object.keys(running.servers)).toEqual(["mds1", "mds2"]);
+    const pause = { fault: 4, verb: "pause", targets: ["dn1"] };
+    const paused = reduce(running, [told("FaultInjected", { ...pause, options: {} }, "control")]);
+    expect(paused.data_nodes.dn1).toMatchObject({ process: "paused", faults: [4] });
+    const again = reduce(paused, [told("FaultEnded", pause, "control")]);
+    expect(again.data_nodes.dn1).toMatchObject({ process: "running", faults: [] });
+    const gone = reduce(again, [
+      told("ProcessEnded", { of_server: "dn1", reason: "out of memory" }, "control"),
+    ]);
+    expect(gone.data_nodes.dn1).toMatchObject({ process: "stopped", pid: 0, warning: "out of memory" });
+    expect(before.data_nodes.dn1.blocks).toBe(0);
+  });
+
   it("does not keep faults that are over at once", () => {
     const lock = { fault: 9, verb: "take_lock", targets: ["g1", "mds1"], options: {} };
     const picture = reduce(cluster(), [told("FaultInjected", lock, "control")]);

@@ -1,9 +1,17 @@
-import type { Group, LabEvent, Picture, Server, StateEvent } from "../api/types";
+import type { DataNode, Group, LabEvent, Picture, Server, StateEvent } from "../api/types";
 
-const OVER_AT_ONCE = new Set(["take_lock", "expire_session", "add_server"]);
+const OVER_AT_ONCE = new Set(["take_lock", "expire_session", "add_server", "corrupt"]);
 const ENDS_PROCESS = new Set(["crash", "stop", "power_loss"]);
 
-export const EMPTY_PICTURE: Picture = { at_ns: 0, seq: 0, servers: {}, groups: {}, faults: [], lamps: {} };
+export const EMPTY_PICTURE: Picture = {
+  at_ns: 0,
+  seq: 0,
+  servers: {},
+  groups: {},
+  data_nodes: {},
+  faults: [],
+  lamps: {},
+};
 
 /** A picture being changed: what it hands out to be written was copied from the old one once. */
 class Draft {
@@ -15,12 +23,28 @@ class Draft {
       ...old,
       servers: { ...old.servers },
       groups: { ...old.groups },
+      data_nodes: { ...old.data_nodes },
       lamps: { ...old.lamps },
     };
   }
 
   knows(name: string): boolean {
     return name in this.picture.servers;
+  }
+
+  /** null for who is no data node. */
+  dataNode(name: string): DataNode | null {
+    const known = this.picture.data_nodes[name];
+    if (known === undefined || this.fresh.has(known)) return known ?? null;
+    const copy = { ...known };
+    this.picture.data_nodes[name] = copy;
+    this.fresh.add(copy);
+    return copy;
+  }
+
+  /** The server or data node of that name; null for anybody else. */
+  struck(name: string): Server | DataNode | null {
+    return this.knows(name) ? this.server(name) : this.dataNode(name);
   }
 
   server(name: string, group = ""): Server {
@@ -56,10 +80,10 @@ function unknownGroup(name: string): Group {
   return { name, epoch: 0, active: "", lock_owner: "", commit_sn: 0, configuration };
 }
 
-function stop(server: Server): void {
+function stop(server: Server | DataNode): void {
   server.process = "stopped";
-  server.believes = "none";
   server.pid = 0;
+  if ("believes" in server) server.believes = "none";
 }
 
 /** As the control plane words it. */
@@ -71,13 +95,21 @@ type Steps = {
 
 const STEPS: Steps = {
   Started(draft, event) {
-    if (!draft.knows(event.server)) return;
-    const server = draft.server(event.server);
     const { pid, address } = event;
-    Object.assign(server, { process: "running", pid, address, believes: "none", warning: "" });
+    const started = { process: "running", pid, address, warning: "" };
+    const node = draft.dataNode(event.server);
+    if (node !== null) Object.assign(node, started);
+    if (draft.knows(event.server))
+      Object.assign(draft.server(event.server), { ...started, believes: "none" });
   },
   Stopped(draft, event) {
-    if (draft.knows(event.server)) stop(draft.server(event.server));
+    const stopped = draft.struck(event.server);
+    if (stopped !== null) stop(stopped);
+  },
+  NodeHolds(draft, event) {
+    const { blocks, octets, damaged } = event;
+    const node = draft.dataNode(event.server);
+    if (node !== null) Object.assign(node, { blocks, octets, damaged });
   },
   RoleChanged(draft, event) {
     const server = draft.server(event.server, event.group);
@@ -119,7 +151,8 @@ const STEPS: Steps = {
     });
   },
   Warned(draft, event) {
-    if (draft.knows(event.server)) draft.server(event.server).warning = event.what;
+    const warned = draft.struck(event.server);
+    if (warned !== null) warned.warning = event.what;
   },
   LeaseLost(draft, event) {
     draft.server(event.server).warning = FENCED;
@@ -129,10 +162,10 @@ const STEPS: Steps = {
     if (server.warning === FENCED) server.warning = "";
   },
   ProcessEnded(draft, event) {
-    if (!draft.knows(event.of_server)) return;
-    const server = draft.server(event.of_server);
-    stop(server);
-    server.warning = event.reason;
+    const ended = draft.struck(event.of_server);
+    if (ended === null) return;
+    stop(ended);
+    ended.warning = event.reason;
   },
   Placed(draft, event) {
     draft.server(event.of_server, event.group).role = (event.state || "down") as Server["role"];
@@ -148,15 +181,19 @@ const STEPS: Steps = {
   },
   FaultInjected(draft, event) {
     if (OVER_AT_ONCE.has(event.verb)) return;
-    for (const name of event.targets) if (draft.knows(name)) strike(draft.server(name), event);
+    for (const name of event.targets) {
+      const struck = draft.struck(name);
+      if (struck !== null) strike(struck, event);
+    }
     const { fault, verb, targets, options, at_ns } = event;
     draft.picture.faults = [...draft.picture.faults, { fault, verb, targets, options, at_ns }];
   },
   FaultEnded(draft, event) {
     draft.picture.faults = draft.picture.faults.filter(({ fault }) => fault !== event.fault);
-    for (const { name, faults } of Object.values(draft.picture.servers)) {
-      if (!faults.includes(event.fault)) continue;
-      const server = draft.server(name);
+    const { servers, data_nodes } = draft.picture;
+    for (const { name, faults } of [...Object.values(servers), ...Object.values(data_nodes)]) {
+      const server = faults.includes(event.fault) ? draft.struck(name) : null;
+      if (server === null) continue;
       server.faults = faults.filter((fault) => fault !== event.fault);
       if (event.verb === "pause" && server.process === "paused") server.process = "running";
     }
@@ -166,7 +203,7 @@ const STEPS: Steps = {
   },
 };
 
-function strike(server: Server, event: { fault: number; verb: string }): void {
+function strike(server: Server | DataNode, event: { fault: number; verb: string }): void {
   server.faults = [...server.faults, event.fault];
   if (ENDS_PROCESS.has(event.verb)) stop(server);
   else if (event.verb === "pause") server.process = "paused";

@@ -4,6 +4,7 @@ import type {
   Cluster,
   Coordination,
   Counters,
+  DataNode,
   Failover,
   LabEvent,
   Lamp,
@@ -58,12 +59,16 @@ export interface Toast {
   undo: { label: string; run: () => void } | null;
 }
 
-export type PageName = "cluster" | "namespace";
+export type PageName = "cluster" | "namespace" | "pool" | "checkpoints" | "compare";
 
 export interface LabState {
   page: PageName;
   /** What is pointed at on the namespace page. */
   path: string;
+  /** What is pointed at on the page of the storage pool, as "group/node/file" without the file's directory. */
+  spot: string;
+  /** What the compare page is asked for, as its URL says it. */
+  compare: string;
   connection: Connection;
   /** What events do not tell: names, timing, addresses; asked again at each hello. */
   cluster: Cluster | null;
@@ -78,6 +83,8 @@ export interface LabState {
   coordination: Coordination | null;
   /** Running or not and pid, as the operating system knows them. */
   processes: Processes["servers"];
+  /** The same of data nodes. */
+  dataNodes: DataNode[];
   /** Splits of the live run, oldest first, at most 100; a later frame for the same epoch replaces. */
   failovers: Failover[];
   /** By group, of the present; a group whose active does not answer is not in it. */
@@ -96,6 +103,8 @@ export interface LabState {
 export const useLab = create<LabState>()(() => ({
   page: "cluster",
   path: "/",
+  spot: "",
+  compare: "",
   connection: { state: "connecting", since_ms: 0, retry_at_ms: 0 },
   cluster: null,
   verbs: [],
@@ -107,6 +116,7 @@ export const useLab = create<LabState>()(() => ({
   clients: [],
   coordination: null,
   processes: [],
+  dataNodes: [],
   failovers: [],
   counters: {},
   beat: 0,
@@ -184,4 +194,21 @@ export function shownServers(state: LabState): Server[] {
       state.processes.find(({ name }) => name === server.name),
     ),
   );
+}
+
+const nodesOverlaid = new WeakMap<DataNode, DataNode>();
+
+/** Data nodes as shown: of the present, the operating system knows best who runs. */
+export function shownDataNodes(state: LabState): DataNode[] {
+  const nodes = Object.values(shownPicture(state).data_nodes);
+  if (!isLive(state)) return nodes;
+  return nodes.map((node) => {
+    const known = state.dataNodes.find(({ name }) => name === node.name);
+    if (known === undefined || (known.process === node.process && known.pid === node.pid)) return node;
+    const before = nodesOverlaid.get(node);
+    if (before?.process === known.process && before.pid === known.pid) return before;
+    const after = { ...node, process: known.process, pid: known.pid };
+    nodesOverlaid.set(node, after);
+    return after;
+  });
 }

@@ -1,4 +1,4 @@
-import { ApiError } from "../api/client";
+import { lineOf } from "../api/client";
 import { type Toast, useLab } from "./store";
 
 const SHOWN_MS = 7_000;
@@ -14,8 +14,7 @@ export function toast(text: string, undo: Toast["undo"] = null, tone: Toast["ton
 
 /** Tells what went wrong, in the control plane's own line. */
 export function complain(error: unknown): void {
-  const line = error instanceof ApiError || error instanceof Error ? error.message : String(error);
-  toast(line, null, "error");
+  toast(lineOf(error), null, "error");
 }
 
 export function dismiss(id: number): void {

@@ -6,14 +6,33 @@ describe("addresses", () => {
   it("name the namespace page with its path, and are found again", () => {
     for (const path of ["/", "/a", "/a b/c?d", "/ä/&=#", "/100%/+"]) {
       const address = new URL(addressOf("namespace", { ...useLab.getState(), path }), "http://here");
-      expect(pageOf(address)).toEqual({ page: "namespace", path });
+      expect(pageOf(address)).toEqual({ page: "namespace", path, spot: "", compare: "" });
     }
+  });
+
+  it("name the storage pool with the replica that is pointed at", () => {
+    const spot = "g1/mds1/000000-0000000001-00000000000000000416-829ec90c";
+    const address = new URL(addressOf("pool", { ...useLab.getState(), spot }), "http://here");
+    expect(address.pathname).toBe("/storage-pool");
+    expect(pageOf(address)).toEqual({ page: "pool", path: "/", spot, compare: "" });
+    expect(addressOf("checkpoints", { ...useLab.getState(), spot })).toBe("/checkpoints");
+  });
+
+  it("hold what is compared", () => {
+    const compare = "?scenario=faults/calm&seed=1&with=standbys:1&with=standbys:3";
+    const address = new URL(addressOf("compare", { ...useLab.getState(), compare }), "http://here");
+    expect(pageOf(address)).toEqual({ page: "compare", path: "/", spot: "", compare });
   });
 
   it("fall back to the root and to the cluster page", () => {
     expect(pageOf({ pathname: "/namespace", search: "?path=a/b" }).path).toBe("/");
     expect(pageOf({ pathname: "/namespace", search: "?path=/a/b//" }).path).toBe("/a/b");
-    expect(pageOf({ pathname: "/elsewhere", search: "?path=/a" })).toEqual({ page: "cluster", path: "/" });
+    expect(pageOf({ pathname: "/elsewhere", search: "?path=/a" })).toEqual({
+      page: "cluster",
+      path: "/",
+      spot: "",
+      compare: "",
+    });
     expect(addressOf("cluster", useLab.getState())).toBe("/");
   });
 });

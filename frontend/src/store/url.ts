@@ -1,4 +1,7 @@
-/** The URL names what is shown: `/?run=2&at=…&select=mds1`, `/namespace?path=/a/b`. A link opens the same picture. */
+/**
+ * The URL names what is shown: `/?run=2&at=…&select=mds1`, `/namespace?path=/a/b`, `/storage-pool?select=g1/mds1/journal`.
+ * A link opens the same picture.
+ */
 
 import { openRun } from "./moment";
 import { type LabState, type PageName, type Selection, useLab } from "./store";
@@ -27,23 +30,40 @@ export function searchOf({ run, moment, liveRun, selection }: LabState): string 
   return search === "" ? "" : `?${search}`;
 }
 
-const NAMESPACE = "/namespace";
+const ADDRESSES: Record<PageName, string> = {
+  cluster: "/",
+  namespace: "/namespace",
+  pool: "/storage-pool",
+  checkpoints: "/checkpoints",
+  compare: "/compare",
+};
 
 /** The address of a page as it is now. */
 export function addressOf(page: PageName, state: LabState): string {
-  if (page === "cluster") return `/${searchOf(state)}`;
-  const query = new URLSearchParams({ path: state.path }).toString().replaceAll("%2F", "/");
-  return state.path === "/" ? NAMESPACE : `${NAMESPACE}?${query}`;
+  const address = ADDRESSES[page];
+  if (page === "cluster") return `${address}${searchOf(state)}`;
+  if (page === "compare") return `${address}${state.compare}`;
+  const query = new URLSearchParams();
+  if (page === "namespace" && state.path !== "/") query.set("path", state.path);
+  if (page === "pool" && state.spot !== "") query.set("select", state.spot);
+  const search = query.toString().replaceAll("%2F", "/");
+  return search === "" ? address : `${address}?${search}`;
 }
 
-/** Which page an address names, and which path on it. */
-export function pageOf({ pathname, search }: { pathname: string; search: string }): {
-  page: PageName;
-  path: string;
-} {
-  const path = new URLSearchParams(search).get("path") ?? "/";
+/** Which page an address names, and what is pointed at on it. */
+export function pageOf({
+  pathname,
+  search,
+}: {
+  pathname: string;
+  search: string;
+}): Pick<LabState, "page" | "path" | "spot" | "compare"> {
+  const named = (Object.keys(ADDRESSES) as PageName[]).find((page) => ADDRESSES[page] === pathname);
+  const [page, query] = [named ?? "cluster", new URLSearchParams(search)];
+  const path = (page === "namespace" && query.get("path")) || "/";
   const clean = path.startsWith("/") ? path.replace(/\/+$/, "") || "/" : "/";
-  return pathname === NAMESPACE ? { page: "namespace", path: clean } : { page: "cluster", path: "/" };
+  const spot = (page === "pool" && query.get("select")) || "";
+  return { page, path: clean, spot, compare: page === "compare" ? search : "" };
 }
 
 /** Goes to another page; Back leads back to this one. */
@@ -62,8 +82,9 @@ function whole(text: string | null): number | undefined {
 export function followUrl(): () => void {
   const wanted = new URLSearchParams(location.search);
   const [run, at_ns] = [whole(wanted.get("run")), whole(wanted.get("at"))];
-  const selection = selectionOf(wanted.get("select") ?? "");
-  useLab.setState(pageOf(location));
+  const named = pageOf(location);
+  const selection = selectionOf(named.page === "cluster" ? (wanted.get("select") ?? "") : "");
+  useLab.setState(named);
   if (selection !== null) useLab.setState({ selection });
   let waiting = run !== undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -6,16 +6,22 @@ and one that took over decides Abort for what was not decided.
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from nodes.config import MILLISECOND, SECOND
 from nodes.errors import FsError
 from nodes.metadata.changes import Change, CountMove
 from nodes.metadata.crossing import Begun, Key
-from nodes.metadata.operations import Done, Made
-from nodes.metadata.planning import Look, Split, check_overwrite, split_rename
-from nodes.metadata.records import BeginRecord, DecideRecord, EndRecord, OutcomeRecord, PromiseRecord
+from nodes.metadata.operations import Done, Failed
+from nodes.metadata.planning import Look, Split, split_found
+from nodes.metadata.records import (
+    BeginRecord,
+    DecideRecord,
+    EndRecord,
+    OutcomeRecord,
+    PromiseRecord,
+    RefuseRecord,
+)
 from nodes.protocols.dcfs2.messages import (
     Decided,
     Decision,
@@ -26,12 +32,11 @@ from nodes.protocols.dcfs2.messages import (
     Vote,
     VoteReq,
 )
-from nodes.protocols.dcfs2.s2pc import BUSY, RESEND_NS, promise
+from nodes.protocols.dcfs2.s2pc import BUSY, MOVED, RESEND_NS, outcome, promise
 from nodes.slots import GroupHost
 from nodes.units import OpId, home_group
+from nodes.wire.calls import Calls
 
-MOVED = "moved"
-"""Why a vote was no: a directory has moved since the paths were resolved."""
 PATIENCE_NS = 2 * SECOND
 """How long all votes may take; then the coordinator decides Abort, and the call is planned anew."""
 BUSY_NS = 5 * MILLISECOND
@@ -44,8 +49,7 @@ class Coordinated:
     def __init__(self, host: GroupHost, early: bool):
         self._host = host
         self._early = early
-        self._waits: dict[Any, asyncio.Future[Any]] = {}
-        self._calls = 0
+        self._calls = Calls(host.world)
         self._drains_until_ns = 0
         self._ending: dict[int, set[int]] = {}
         """Groups that have yet to say that they know the decision."""
@@ -105,13 +109,13 @@ class Coordinated:
         """Asks until there is an answer other than `busy`, or no time."""
         host = self._host
         clock = host.world.clock
-        last = Vote(host.group, seq, group, False, [], "", 0)
+        last = Vote(0, host.group, seq, group, False, [], "", 0)
         while (left_ns := deadline_ns - clock.monotonic_ns()) > 0:
             await host.can_commit()
             head = (host.group, seq, host.epoch, host.namespace.crossing.finished_below)
-            request = VoteReq(*head, moves, changes, host.now_ns())
-            reply: Vote | None = await self._ask((seq, group), group, request, min(left_ns, RESEND_NS))
-            if reply is None:
+            request = VoteReq(0, *head, moves, changes, host.now_ns())
+            reply = await self._ask(group, request, min(left_ns, RESEND_NS))
+            if not isinstance(reply, Vote):
                 continue
             last = reply
             if last.yes or last.error != BUSY or host.draining:
@@ -120,46 +124,35 @@ class Coordinated:
         last.error = BUSY
         return last
 
-    async def _ask(self, key: Any, group: int, message: Any, timeout_ns: int) -> Any:
-        """One question and its reply, None when there is none in time."""
-        host = self._host
-        wait: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._waits[key] = wait
-        timer = host.world.clock.call_later(timeout_ns, self._arrived, key, None)
-        if group == host.group:
-            self.on_vote_req(message)
-        else:
-            host.send_to(group, message)
-        try:
-            return await wait
-        finally:
-            timer.cancel()
-            self._waits.pop(key, None)
+    async def _ask(self, group: int, question: VoteReq | LookUp, timeout_ns: int) -> Any:
+        """One question and its reply, None when there is none in time; whoever is active there may give it."""
 
-    def _arrived(self, key: Any, reply: Any) -> None:
-        wait = self._waits.get(key)
-        if wait is not None and not wait.done():
-            wait.set_result(reply)
+        def send() -> None:
+            if group == self._host.group:
+                self.on_vote_req(question)  # type: ignore[arg-type]
+            else:
+                self._host.send_to(group, question)
 
-    def on_vote(self, message: Vote) -> None:
-        self._arrived((message.seq, message.voter), message)
+        return await self._calls.ask_through(send, question, timeout_ns)
+
+    def on_reply(self, message: Vote | Found) -> None:
+        self._calls.on_reply("", message)
 
     def _decide(self, seq: int, begun: Begun, numbers: list[int], error: str) -> None:
         host = self._host
         commit = not error
-        result = Made(numbers[-1]) if numbers else Done()
+        at = host.position()
+        result = outcome(numbers, error, at)
 
         def logged() -> None:
-            if commit:
-                host.answer(begun.op_id, result, "", at)
-            elif error in (BUSY, MOVED):
+            if error in (BUSY, MOVED):
                 host.again(begun.op_id)
             else:
-                host.answer(begun.op_id, None, error)
+                host.answer(begun.op_id, result, error, at)
             self._tell(seq)
 
-        at = host.record(
-            DecideRecord(begun.op_id, begun.lowest_open, host.now_ns(), result, seq, commit, numbers), logged
+        host.record(
+            DecideRecord(begun.op_id, begun.lowest_open, at.at_ns, result, seq, commit, numbers), logged
         )
         host.wake()
 
@@ -197,7 +190,7 @@ class Coordinated:
         key = (message.group, message.seq)
         if key in crossing.promised:
             numbers = crossing.promised[key].numbers
-            host.after_commit(lambda: self._vote(key, True, numbers, ""))
+            host.after_commit(lambda: self._vote(message, True, numbers, ""))
             return
         if crossing.is_over(key):
             return
@@ -207,19 +200,19 @@ class Coordinated:
         elif error == BUSY and any(isinstance(change, CountMove) for change in message.changes):
             self._drains_until_ns = host.world.clock.monotonic_ns() + DRAIN_NS
         if error:
-            host.after_commit(lambda: self._vote(key, False, [], error))
+            host.after_commit(lambda: self._vote(message, False, [], error))
             return
         self._drains_until_ns = 0
         record = PromiseRecord(host.now_ns(), *key, message.changes, numbers, message.finished_below)
-        host.record(record, lambda: self._vote(key, True, numbers, ""))
+        host.record(record, lambda: self._vote(message, True, numbers, ""))
 
-    def _vote(self, key: Key, yes: bool, numbers: list[int], error: str) -> None:
+    def _vote(self, asked: VoteReq, yes: bool, numbers: list[int], error: str) -> None:
         host = self._host
-        vote = Vote(*key, host.group, yes, numbers, error, host.now_ns())
-        if key[0] == host.group:
-            self.on_vote(vote)
+        vote = Vote(asked.call, asked.group, asked.seq, host.group, yes, numbers, error, host.now_ns())
+        if asked.group == host.group:
+            self.on_reply(vote)
         else:
-            host.send_to(key[0], vote)
+            host.send_to(asked.group, vote)
 
     def on_decision(self, message: Decision) -> None:
         host, crossing = self._host, self._host.namespace.crossing
@@ -239,20 +232,18 @@ class Coordinated:
         else:
             host.send_to(key[0], decided)
 
-    # --- rename ----------------------------------------------------------------------------------------------------
+    # --- rename and link ---------------------------------------------------------------------------------------------
 
     def look(self, op_id: OpId, lowest_open: int, plan: Look, moves: int) -> None:
-        self._host.scope.spawn(self._rename(op_id, lowest_open, plan, moves), "rename")
+        self._host.scope.spawn(self._look(op_id, lowest_open, plan, moves), "look")
 
-    async def _rename(self, op_id: OpId, lowest_open: int, plan: Look, moves: int) -> None:
+    async def _look(self, op_id: OpId, lowest_open: int, plan: Look, moves: int) -> None:
         """Asks what has the new name, then begins; the promises will show whether it is still so."""
         host = self._host
-        self._calls += 1
-        call = self._calls
-        question = LookUp(host.group, call, plan.to_parent, plan.to_name)
+        question = LookUp(0, host.group, plan.to_parent, plan.to_name)
         found = None
         for _ in range(PATIENCE_NS // RESEND_NS):
-            found = await self._ask(("look", call), home_group(plan.to_parent), question, RESEND_NS)
+            found = await self._ask(home_group(plan.to_parent), question, RESEND_NS)
             if found is not None and found.error != BUSY:
                 break
         await host.can_commit()
@@ -262,12 +253,18 @@ class Coordinated:
             host.again(op_id)
             return
         try:
-            check_overwrite(plan.operation, plan.place.number, found.child)
-        except FsError as error:
-            host.answer(op_id, None, str(error))
+            split = split_found(plan, found.child)
+        except FsError as refused:
+            self._refuse(op_id, lowest_open, str(refused))
             return
-        split = split_rename(plan.place, plan.to_parent, plan.to_name, found.child)
         self.begin(op_id, lowest_open, split, moves)
+
+    def _refuse(self, op_id: OpId, lowest_open: int, error: str) -> None:
+        host = self._host
+        at = host.position()
+        failed = Failed(error, *at)
+        record = RefuseRecord(op_id, lowest_open, at.at_ns, failed)
+        host.record(record, lambda: host.answer(op_id, None, error, at))
 
     def on_look_up(self, peer: str, message: LookUp) -> None:
         host, tree = self._host, self._host.namespace.tree
@@ -281,9 +278,6 @@ class Coordinated:
             child = parent.entries.get(message.name, 0)
         found = Found(message.call, child, error, host.now_ns())
         host.after_commit(lambda: host.world.network.send(peer, found))
-
-    def on_found(self, message: Found) -> None:
-        self._arrived(("look", message.call), message)
 
     # --- recovery and lost messages --------------------------------------------------------------------------------
 

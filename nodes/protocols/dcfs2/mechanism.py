@@ -31,11 +31,11 @@ class Dcfs2:
             m.DecisionReq: s2pc.on_decision_req,
             m.OpReq: (lambda message: None) if baseline else s2pc.on_op_req,
             m.VoteReq: coordinated.on_vote_req,
-            m.Vote: coordinated.on_vote,
+            m.Vote: coordinated.on_reply,
             m.Decision: coordinated.on_decision,
             m.Decided: coordinated.on_decided,
             m.OutcomeReq: coordinated.on_outcome_req,
-            m.Found: coordinated.on_found,
+            m.Found: coordinated.on_reply,
         }
 
     @property
@@ -52,6 +52,8 @@ class Dcfs2:
 
     def on_message(self, peer: str, message: Any) -> None:
         self._host.heard(getattr(message, "at_ns", 0))
+        if self._host.full and isinstance(message, m.OpReq | m.VoteReq):
+            return
         if isinstance(message, m.LookUp):
             self._coordinated.on_look_up(peer, message)
         else:

@@ -23,6 +23,7 @@ class CommitReq(CrossGroupMessage, array_like=True, tag=True, gc=False):
 
     group: int
     seq: int
+    voter: int
     numbers: list[int]
     at_ns: int
 
@@ -30,6 +31,7 @@ class CommitReq(CrossGroupMessage, array_like=True, tag=True, gc=False):
 class AbortReq(CrossGroupMessage, array_like=True, tag=True, gc=False):
     group: int
     seq: int
+    voter: int
     error: str
     at_ns: int
 
@@ -55,6 +57,7 @@ class DecisionReq(CrossGroupMessage, array_like=True, tag=True, gc=False):
 class VoteReq(CrossGroupMessage, array_like=True, tag=True, gc=False):
     """Coordinated operations: promise this part. `moves` is the count under which its paths were resolved."""
 
+    call: int
     group: int
     seq: int
     epoch: int
@@ -65,6 +68,7 @@ class VoteReq(CrossGroupMessage, array_like=True, tag=True, gc=False):
 
 
 class Vote(CrossGroupMessage, array_like=True, tag=True, gc=False):
+    call: int
     group: int
     seq: int
     voter: int
@@ -102,10 +106,10 @@ class OutcomeReq(CrossGroupMessage, array_like=True, tag=True, gc=False):
 
 
 class LookUp(CrossGroupMessage, array_like=True, tag=True, gc=False):
-    """A rename asks what has the new name."""
+    """A rename or link asks what has the new name."""
 
-    group: int
     call: int
+    group: int
     parent: int
     name: str
 

@@ -22,7 +22,7 @@ async def reclaim(host: GroupHost, cross_group: CrossGroup) -> None:
     while True:
         await host.world.clock.sleep(PAUSE_NS)
         await host.can_commit()
-        if host.draining:
+        if host.draining or host.full:
             continue
         tree = host.namespace.tree
         for number in list(tree.orphans)[:1]:

@@ -6,22 +6,29 @@ half-done operation lies in the waiting queue, `Crossing.begun`, while others go
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from nodes.config import MILLISECOND
 from nodes.errors import FsError
 from nodes.metadata.changes import Change, NewInode
 from nodes.metadata.crossing import Key
-from nodes.metadata.effects import Busy, check
-from nodes.metadata.operations import Done, Made
+from nodes.metadata.effects import Busy, Changed, check
+from nodes.metadata.operations import Done, Failed, Made
 from nodes.metadata.planning import Split
 from nodes.metadata.records import BeginRecord, DecideRecord, FinishRecord, VoteRecord
 from nodes.metadata.tree import Tree
 from nodes.protocols.dcfs2.messages import AbortReq, Ack, CommitReq, DecisionReq, OpReq
-from nodes.slots import GroupHost
+from nodes.slots import GroupHost, Position
 from nodes.units import DIRECTORY, OpId
 
 RESEND_NS = 100 * MILLISECOND
+AGAIN_AT_ONCE = 256
+"""Messages that are said again in one round; with more that wait, each waits for so many more rounds."""
+T = TypeVar("T")
 BUSY = "busy"
 """Why a vote was no that may be asked for again."""
+MOVED = "moved"
+"""Why a vote was no: what the operation was planned on has changed, and it is planned anew."""
 
 
 class S2pc:
@@ -41,57 +48,53 @@ class S2pc:
         peers = dict(sorted(split.parts.items()))
         own = peers.pop(host.group)
         record = BeginRecord(op_id, lowest_open, host.now_ns(), Done(), seq, own, peers, False)
-        host.record(record, lambda: self._request(seq, OpReq))
+        host.record(record, lambda: self._request(seq, OpReq, host.namespace.crossing.finished_below))
 
-    def _request(self, seq: int, kind: type[OpReq] | type[DecisionReq]) -> None:
-        host, crossing = self._host, self._host.namespace.crossing
-        begun = crossing.begun.get(seq)
+    def _request(self, seq: int, kind: type[OpReq] | type[DecisionReq], finished_below: int) -> None:
+        host = self._host
+        begun = host.namespace.crossing.begun.get(seq)
         if begun is None:
             return
         self._asks[seq] = kind
         ((group, changes),) = begun.peers.items()
-        head = (host.group, seq, host.epoch, crossing.finished_below)
+        head = (host.group, seq, host.epoch, finished_below)
         if kind is OpReq:
             host.send_to(group, OpReq(*head, changes, host.now_ns()))
         else:
             host.send_to(group, DecisionReq(*head, host.now_ns()))
 
     def on_commit_req(self, message: CommitReq) -> None:
-        result = Made(message.numbers[-1]) if message.numbers else Done()
-        self._decide(message.seq, True, message.numbers, result, "")
+        self._decide(message, True, message.numbers, "")
 
     def on_abort_req(self, message: AbortReq) -> None:
-        self._decide(message.seq, False, [], Done(), message.error)
+        self._decide(message, False, [], message.error)
 
-    def _decide(self, seq: int, commit: bool, numbers: list[int], result: Made | Done, error: str) -> None:
+    def _decide(self, message: CommitReq | AbortReq, commit: bool, numbers: list[int], error: str) -> None:
         """The participant's decision is logged here, the client answered, the participant told that we know."""
-        host = self._host
+        host, seq = self._host, message.seq
         begun = host.namespace.crossing.begun.get(seq)
         if begun is None or begun.coordinated:
             if begun is None and seq < host.namespace.crossing.next_seq:
-                host.after_commit(lambda: self._acknowledge(seq))
+                host.after_commit(lambda: self._acknowledge(message))
             return
         self._asks.pop(seq, None)
-        ((group, _),) = begun.peers.items()
+        at = host.position()
+        result = outcome(numbers, error, at)
 
         def logged() -> None:
-            if commit:
-                host.answer(begun.op_id, result, "", at)
-            elif error == BUSY:
+            if error in (BUSY, MOVED):
                 host.again(begun.op_id)
             else:
-                host.answer(begun.op_id, None, error)
-            host.send_to(group, Ack(host.group, seq, host.now_ns()))
+                host.answer(begun.op_id, result, error, at)
+            self._acknowledge(message)
 
-        at = host.record(
-            DecideRecord(begun.op_id, begun.lowest_open, host.now_ns(), result, seq, commit, numbers), logged
+        host.record(
+            DecideRecord(begun.op_id, begun.lowest_open, at.at_ns, result, seq, commit, numbers), logged
         )
         host.wake()
 
-    def _acknowledge(self, seq: int) -> None:
-        for group in self._host.groups:
-            if group != self._host.group:
-                self._host.send_to(group, Ack(self._host.group, seq, self._host.now_ns()))
+    def _acknowledge(self, message: CommitReq | AbortReq) -> None:
+        self._host.send_to(message.voter, Ack(self._host.group, message.seq, self._host.now_ns()))
 
     # --- participant -----------------------------------------------------------------------------------------------
 
@@ -100,7 +103,7 @@ class S2pc:
         key = (message.group, message.seq)
         if key in crossing.voted:
             host.after_commit(lambda: self._tell_vote(key))
-        elif not crossing.is_over(key):
+        elif not self._is_over(key):
             error, numbers = (BUSY, []) if host.draining else promise(host.namespace.tree, message.changes)
             self._vote(key, message.changes if not error else [], numbers, error, message.finished_below)
 
@@ -110,8 +113,14 @@ class S2pc:
         key = (message.group, message.seq)
         if key in crossing.voted:
             host.after_commit(lambda: self._tell_vote(key))
-        elif not crossing.is_over(key):
+        elif not self._is_over(key):
             self._vote(key, [], [], BUSY, message.finished_below)
+
+    def _is_over(self, key: Key) -> bool:
+        """Whether what is said of the operation comes late; with the hole open only the log says so, from which End has taken the operation."""
+        if self._host.holes.abort_without_record:
+            return False
+        return self._host.namespace.crossing.is_over(key)
 
     def _vote(
         self, key: Key, changes: list[Change], numbers: list[int], error: str, finished_below: int
@@ -126,9 +135,9 @@ class S2pc:
         if voted is None:
             return
         if voted.commit:
-            host.send_to(key[0], CommitReq(*key, voted.numbers, host.now_ns()))
+            host.send_to(key[0], CommitReq(*key, host.group, voted.numbers, host.now_ns()))
         else:
-            host.send_to(key[0], AbortReq(*key, voted.error, host.now_ns()))
+            host.send_to(key[0], AbortReq(*key, host.group, voted.error, host.now_ns()))
 
     def on_ack(self, message: Ack) -> None:
         key = (message.group, message.seq)
@@ -139,24 +148,33 @@ class S2pc:
 
     def resume(self) -> None:
         """A coordinator that took over asks for decisions; a participant tells its own again (§4.4.1, §4.4.2)."""
-        for seq, begun in list(self._host.namespace.crossing.begun.items()):
+        crossing = self._host.namespace.crossing
+        finished_below = crossing.finished_below
+        for seq, begun in list(crossing.begun.items()):
             if not begun.coordinated:
-                self._request(seq, DecisionReq)
+                self._request(seq, DecisionReq, finished_below)
 
     async def resend(self) -> None:
-        """For ever: says again what has waited for a whole round."""
-        asked: set[int] = set()
-        voted: set[Key] = set()
+        """For ever: says again what has waited for a whole round, or for more of them when very much does."""
+        asked: dict[int, int] = {}
+        told: dict[Key, int] = {}
+        """Rounds that each has waited."""
         while True:
             await self._host.world.clock.sleep(RESEND_NS)
-            for seq, kind in list(self._asks.items()):
-                if seq in asked:
-                    self._request(seq, kind)
-            asked = set(self._asks)
-            for key in list(self._host.namespace.crossing.voted):
-                if key in voted:
-                    self._host.after_commit(lambda key=key: self._tell_vote(key))  # type: ignore[misc]
-            voted = set(self._host.namespace.crossing.voted)
+            crossing = self._host.namespace.crossing
+            finished_below = crossing.finished_below
+            asked = {seq: asked.get(seq, 0) + 1 for seq in self._asks}
+            for seq in due(asked):
+                self._request(seq, self._asks[seq], finished_below)
+            told = {key: told.get(key, 0) + 1 for key in crossing.voted}
+            for key in due(told):
+                self._host.after_commit(lambda key=key: self._tell_vote(key))  # type: ignore[misc]
+
+
+def due(waited: dict[T, int]) -> list[T]:
+    """What is said again in this round: all that has waited for a whole one, but thousands no faster than they can be answered."""
+    every = 1 + len(waited) // AGAIN_AT_ONCE
+    return [key for key, rounds in waited.items() if rounds > 1 and rounds % every == 0]
 
 
 def promise(tree: Tree, changes: list[Change]) -> tuple[str, list[int]]:
@@ -166,6 +184,8 @@ def promise(tree: Tree, changes: list[Change]) -> tuple[str, list[int]]:
             check(tree, change)
     except FsError as error:
         return str(error), []
+    except Changed:
+        return MOVED, []
     except Busy:
         return BUSY, []
     numbers: list[int] = []
@@ -173,3 +193,10 @@ def promise(tree: Tree, changes: list[Change]) -> tuple[str, list[int]]:
         if isinstance(change, NewInode):
             numbers.append(tree.next_number + len(numbers) | (DIRECTORY if change.directory else 0))
     return "", numbers
+
+
+def outcome(numbers: list[int], error: str, at: Position) -> Made | Done | Failed:
+    """What is remembered of a call with its decision: the last inode it made, or why it is refused for good."""
+    if error and error not in (BUSY, MOVED):
+        return Failed(error, *at)
+    return Made(numbers[-1]) if numbers else Done()

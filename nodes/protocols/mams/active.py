@@ -8,25 +8,31 @@ from collections.abc import Callable
 from msgspec.structs import asdict
 
 from nodes.config import MILLISECOND
-from nodes.metadata.pages import counters_of
+from nodes.metadata.pages import Crossed, counters_of
 from nodes.metadata.placement import placement
 from nodes.metadata.records import IncarnationRecord
-from nodes.protocols.mams.answering import Answering
 from nodes.protocols.mams.checkpoints.barrier import GroupBarrier
 from nodes.protocols.mams.checkpoints.time_server import TimeServer, as_time_server
 from nodes.protocols.mams.configuration import ConfigurationKeeper
-from nodes.protocols.mams.fencing import Lease
 from nodes.protocols.mams.hosting import Host
 from nodes.protocols.mams.imaging import Imaging
-from nodes.protocols.mams.messages import ImageTaken, Mismatch, Prepared, Promise, Register, Renewed
+from nodes.protocols.mams.messages import (
+    ImageTaken,
+    Promise,
+    Register,
+    Renewed,
+)
 from nodes.protocols.mams.neighbours import Neighbours
 from nodes.protocols.mams.renewing import RenewingSessions
 from nodes.protocols.mams.replica import Replica
+from nodes.protocols.mams.ssp import Ssp
 from nodes.protocols.mams.upgrade import Upgrade
-from nodes.protocols.mams.view import STANDBY, LostLock
-from nodes.protocols.mams.writer import JournalWriter
+from nodes.replicas.answering import Answering
+from nodes.replicas.lease import Lease
+from nodes.replicas.view import STANDBY, LostLock
+from nodes.replicas.writer import JournalWriter
 from nodes.scope import Tenure
-from nodes.trace.events import LeaseConfirmed, LeaseLost, RoleChanged, Serving, StoppedServing
+from nodes.trace.events import RoleChanged, Serving, StoppedServing
 from nodes.wire.messages import CheckOperation, Message, Request
 from nodes.world import ConnectionLoss, CoordinationError
 
@@ -43,11 +49,12 @@ class Active:
         holes = replica.config.cluster.holes
         self.lease = Lease(replica.world, holes.no_fencing)
         self.upgrade = Upgrade(replica, trusts_own_journal)
+        self.sync: Ssp | None = None
         self.writer: JournalWriter | None = None
         self.keeper: ConfigurationKeeper | None = None
         self.renewing: RenewingSessions | None = None
         self.imaging: Imaging | None = None
-        self.answering = Answering(replica, self.lease, self._lease_lost, self._lease_back)
+        self.answering = Answering(replica.world, replica.state, self.lease, holes.reads_before_flush)
         self.neighbours: Neighbours | None = None
         """None in a cluster of one group."""
         self.host: Host | None = None
@@ -84,13 +91,11 @@ class Active:
             self.upgrade.recovery.on_promise(peer, message)
             self._admit(peer, message)
 
-    def on_prepared(self, peer: str, message: Prepared) -> None:
-        if self.writer is not None:
-            self.writer.on_prepared(peer, message)
-
-    def on_mismatch(self, peer: str, message: Mismatch) -> None:
-        if self.writer is not None:
-            self.writer.on_mismatch(peer, message)
+    def on_journal(self, peer: str, message: Message) -> None:
+        """What participants say of journal groups."""
+        step = None if self.sync is None else self.sync.handlers.get(type(message))
+        if step is not None:
+            step(peer, message)
 
     def on_register(self, peer: str, message: Register) -> None:
         if self.renewing is not None:
@@ -107,15 +112,17 @@ class Active:
     def on_cross_group(self, peer: str, message: Message) -> None:
         """From the active of another group; one that comes too early or while nothing can be committed is sent again."""
         cross_group = self.answering.cross_group
-        if cross_group is not None and self.serving and self.writer is not None and not self.writer.parked:
+        ready = self.writer is not None and not self.writer.parked and not self.answering.still
+        if cross_group is not None and self.serving and ready:
             cross_group.on_message(peer, message)
 
     def counters(self) -> dict[str, int] | None:
         """None before it serves."""
         if not self.serving:
             return None
-        crossed = (self.host.done, self.host.aborted, self.host.sent) if self.host else (0, 0, 0)
-        return asdict(counters_of(self._replica.state.namespace, *crossed))
+        assert self.imaging is not None
+        crossed = self.host.crossed if self.host else Crossed()
+        return asdict(counters_of(self._replica.state.namespace, crossed, self.imaging.log))
 
     def on_marking(self, peer: str, message: Message) -> None:
         """Of a checkpoint of all groups; who does not serve takes no part, and the checkpoint will be void."""
@@ -150,26 +157,20 @@ class Active:
             RoleChanged(replica.group.name, role, self.epoch, replica.log.last.sn, reason)
         )
 
-    def _lease_lost(self) -> None:
-        self._replica.world.trace.emit(LeaseLost(self.epoch, self.lease.late_ns))
-
-    def _lease_back(self) -> None:
-        self._replica.world.trace.emit(LeaseConfirmed(self.epoch))
-
     def _admit(self, peer: str, promise: Promise) -> None:
         """A member that promised is sent what it lacks, unless its journal is too far away."""
-        writer = self.writer
+        sync = self.sync
         if (
-            writer is None
-            or peer in writer.participants
-            or peer not in writer.configurations[-1].members
+            sync is None
+            or peer in sync.participants
+            or peer not in sync.configurations[-1].members
             or (self.serving and peer not in self._asked_back)
         ):
             return
         common = self._replica.log.agrees_up_to(promise.tails)
         matched = None if common is None else self._replica.log.mark_at(common)
         if matched is not None:
-            writer.admit(peer, matched)
+            sync.admit(peer, matched)
 
     # --- procedure ------------------------------------------------------------------------------------------------
 
@@ -217,26 +218,28 @@ class Active:
         replica, upgrade = self._replica, self.upgrade
         assert upgrade.configuration is not None and upgrade.recovery is not None
         log, holes = replica.log, replica.config.cluster.holes
-        writer = self.writer = JournalWriter(
-            replica.world, replica.group.name, replica.group.number, self.neighbours is not None, self.epoch, log, replica.state, replica.pool,
-            upgrade.configuration, holes.silent_shrink,
+        sync = self.sync = replica.choice.journal_sync(
+            replica.world, self.epoch, log, replica.state, replica.pool, upgrade.configuration, holes.silent_shrink
         )  # fmt: skip
-        writer.own_durable_sn = log.last.sn
-        replica.pool.on_own_durable = writer.on_own_durable
-        self.keeper = ConfigurationKeeper(replica, writer, self.epoch, log.last.sn)
-        self.imaging = Imaging(replica, writer, self.keeper, self.epoch)
-        self.renewing = RenewingSessions(
-            replica, writer, self.keeper, self.answering, self.imaging, self.epoch
-        )
-        writer.on_lost = self.renewing.on_lost
-        writer.on_far = self.renewing.on_far
+        writer = self.writer = JournalWriter(
+            replica.world, replica.group.name, replica.group.number, self.neighbours is not None, self.epoch, replica.origin.incarnation,
+            log, replica.state, sync,
+        )  # fmt: skip
+        replica.pool.on_own_durable = sync.on_own_durable
+        self.keeper = ConfigurationKeeper(replica, sync, self.epoch, log.last.sn)
+        self.imaging = Imaging(replica, sync, self.keeper, self.answering, self.epoch)
+        self.renewing = RenewingSessions(replica, sync, self.keeper, self.answering, self.imaging, self.epoch)
+        sync.on_lost = self.renewing.on_lost
+        sync.on_far = self.renewing.on_far
         replica.state.apply_ahead()
         self.answering.writer = writer
+        self.answering.full = self.imaging.is_full
         writer.on_unparked = self.answering.on_unparked
         for peer, promise in upgrade.recovery.promises.items():
             self._admit(peer, promise)
         self._tenure.spawn(self._ticks(), "ticks")
         self._tenure.spawn(self.imaging.run(), "images")
+        self._tenure.spawn(self._follow_checkpoints(), "checkpoints")
 
     async def _flush(self) -> None:
         """Step 4; ends when the empty group of this epoch, and so everything before it, is committed."""
@@ -260,14 +263,14 @@ class Active:
 
     def _expected(self) -> bool:
         """Whether a member that promised has yet to acknowledge the flush."""
-        assert self.writer is not None and self.upgrade.recovery is not None
+        assert self.sync is not None
         last = self._replica.log.last.sn
-        return any(participant.matched.sn < last for participant in self.writer.participants.values())
+        return any(participant.matched.sn < last for participant in self.sync.participants.values())
 
     def _in_step(self) -> list[str]:
-        assert self.writer is not None
+        assert self.sync is not None
         last = self._replica.state.commit_sn
-        return [name for name, p in self.writer.participants.items() if p.matched.sn >= last]
+        return [name for name, p in self.sync.participants.items() if p.matched.sn >= last]
 
     async def _outlive_old_active(self, until_ns: int) -> None:
         """Waits until the old active surely answers no read: it promised, its session ended, or its lease has run out (rule 16)."""
@@ -304,7 +307,7 @@ class Active:
         assert self.writer is not None
         host = self.host = Host(replica, self._tenure, self.epoch, self.writer, self.answering, neighbours)
         policy = placement(cluster.placement, host.groups, cluster.granularity, replica.world.rng)
-        cross_group = replica.cross_group(host)
+        cross_group = replica.choice.cross_group(host)
         self.answering.joins(cross_group, policy)
         cross_group.resume()
 
@@ -339,12 +342,23 @@ class Active:
         self._asked_back = [m for m in missing if m in places and places[m].state == STANDBY]
         self.upgrade.recovery.ask(self._asked_back)
 
+    async def _follow_checkpoints(self) -> None:
+        """Once per heartbeat: what was deleted is kept no more."""
+        replica = self._replica
+        while True:
+            await replica.world.clock.sleep(replica.config.cluster.timing.heartbeat_ms * MILLISECOND)
+            try:
+                await replica.pins.keep_up(replica.ledger)
+            except CoordinationError:
+                pass
+
     async def _ticks(self) -> None:
         timeout_ns = self._replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
-        assert self.writer is not None
+        assert self.sync is not None and self.writer is not None
         while True:
             await self._replica.world.clock.sleep(timeout_ns // 5)
-            self.writer.on_tick(timeout_ns)
+            self.sync.on_tick(timeout_ns)
+            self.writer.on_tick()
 
     async def _heartbeat(self) -> None:
         """Confirms the lease by a read of its own, which is the heartbeat (CFS §5.4; safety rule 16)."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from nodes.config import MILLISECOND
 from nodes.protocols.mams.replica import Replica
-from nodes.protocols.mams.view import JUNIOR, STANDBY, Configuration, Place, ViewMoved
-from nodes.protocols.mams.writer import JournalWriter
+from nodes.protocols.mams.ssp import Ssp
+from nodes.replicas.view import JUNIOR, STANDBY, Configuration, Place, ViewMoved
 from nodes.world import Change, ConnectionLoss
 
 READ_BACK_NS = 50 * MILLISECOND
@@ -14,21 +14,21 @@ READ_BACK_NS = 50 * MILLISECOND
 class ConfigurationKeeper:
     """Changes the configuration on behalf of one active; while a change is in doubt both configurations must agree to every commit."""
 
-    def __init__(self, replica: Replica, writer: JournalWriter, epoch: int, acknowledged_sn: int):
+    def __init__(self, replica: Replica, sync: Ssp, epoch: int, acknowledged_sn: int):
         self._replica = replica
-        self._writer = writer
+        self._sync = sync
         self._epoch = epoch
         self._acknowledged_sn = acknowledged_sn
         """Nothing above this had been acknowledged when the tenure began."""
 
     @property
     def present(self) -> Configuration:
-        return self._writer.configurations[-1]
+        return self._sync.configurations[-1]
 
     def missing(self) -> list[str]:
         """Members that are sent no journals."""
         return [
-            m for m in self.present.members if m != self._replica.name and m not in self._writer.participants
+            m for m in self.present.members if m != self._replica.name and m not in self._sync.participants
         ]
 
     async def shrink(self) -> bool:
@@ -42,7 +42,7 @@ class ConfigurationKeeper:
             return False
         new = Configuration(old.number + 1, members, old.initial)
         acknowledged = max(self._acknowledged_sn, self._replica.state.commit_sn)
-        holding = sum(member in self._writer.holders(acknowledged) for member in members)
+        holding = sum(member in self._sync.holders(acknowledged) for member in members)
         if holding < new.write_quorum:
             return False
         sn = self._replica.state.commit_sn
@@ -70,12 +70,12 @@ class ConfigurationKeeper:
         )
 
     async def _change(self, old: Configuration, new: Configuration, places: list[Change]) -> bool:
-        view, writer = self._replica.view, self._writer
+        view, sync = self._replica.view, self._sync
         stored, version = await view.configuration()
         if stored.number != old.number:
-            writer.configurations = [stored]
+            sync.configurations = [stored]
             return False
-        writer.configurations = [old, new]
+        sync.configurations = [old, new]
         changes = [*places, view.configuration_change(new, version)]
         try:
             await view.guarded(changes)
@@ -84,8 +84,8 @@ class ConfigurationKeeper:
             written = False
         except ConnectionLoss:
             written = await self._read_back() == new.number and new is not old
-        writer.configurations = [new if written else old]
-        writer.recount()
+        sync.configurations = [new if written else old]
+        sync.recount()
         return written
 
     async def _read_back(self) -> int:

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from nodes.config import MILLISECOND
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Result
+from nodes.metadata.pages import Crossed
 from nodes.metadata.records import DecideRecord, Record
-from nodes.protocols.mams.answering import Answering
 from nodes.protocols.mams.neighbours import Neighbours
 from nodes.protocols.mams.replica import Replica
-from nodes.protocols.mams.writer import JournalWriter
+from nodes.replicas.answering import Answering
+from nodes.replicas.writer import JournalWriter
 from nodes.scope import Scope
 from nodes.slots import Position
 from nodes.units import OpId
@@ -37,14 +38,13 @@ class Host:
         self.group = replica.group.number
         self.epoch = epoch
         self.groups = sorted(group.number for group in replica.config.cluster.groups)
+        self.holes = replica.config.cluster.holes
         self._replica = replica
         self._writer = writer
         self._answering = answering
         self._neighbours = neighbours
-        self.done = 0
-        """Operations of this group's that were committed in this tenure, aborted, and messages to others."""
-        self.aborted = 0
-        self.sent = 0
+        self._done = self._aborted = self._sent = self._records = 0
+        """Operations of this group's that were committed in this tenure, aborted; messages to others; records that were committed."""
 
     @property
     def namespace(self) -> Namespace:
@@ -54,6 +54,10 @@ class Host:
     def draining(self) -> bool:
         return self._answering.draining
 
+    @property
+    def full(self) -> bool:
+        return self._answering.full()
+
     def now_ns(self) -> int:
         return self._answering.now_ns()
 
@@ -61,25 +65,33 @@ class Host:
         self._answering.heard(at_ns)
 
     async def can_commit(self) -> None:
-        while self._writer.parked:
+        while self._writer.parked or self._answering.still:
             await self.world.clock.sleep(PARKED_NS)
+
+    def position(self) -> Position:
+        return self._answering.position()
 
     def record(self, record: Record, then: Callable[[], None]) -> Position:
         sn, place = self._writer.apply(record)
-        if type(record) is DecideRecord:
-            self._writer.after_commit(lambda: self._count(record))
+        self._writer.after_commit(lambda: self._count(record))
         self._writer.after_commit(then)
         return Position(sn, place, record.at_ns)
 
-    def _count(self, decided: DecideRecord) -> None:
-        self.done += decided.commit
-        self.aborted += not decided.commit
+    def _count(self, record: Record) -> None:
+        self._records += 1
+        if isinstance(record, DecideRecord):
+            self._done += record.commit
+            self._aborted += not record.commit
+
+    @property
+    def crossed(self) -> Crossed:
+        return Crossed(self._done, self._aborted, self._sent, self._records)
 
     def after_commit(self, step: Callable[[], None]) -> None:
         self._writer.after_commit(step)
 
     def send_to(self, group: int, message: Message) -> None:
-        self.sent += 1
+        self._sent += 1
         self._neighbours.send(group, message)
 
     def answer(self, op_id: OpId, result: Result | None, error: str, at: Position | None = None) -> None:

@@ -6,10 +6,12 @@ A standby takes it because there the namespace may stand still for a moment: its
 from __future__ import annotations
 
 from nodes.config import MILLISECOND, SECOND
+from nodes.metadata.pages import Log
 from nodes.protocols.mams.configuration import ConfigurationKeeper
 from nodes.protocols.mams.messages import ImageTaken, Prune, TakeImage
 from nodes.protocols.mams.replica import Replica
-from nodes.protocols.mams.writer import JournalWriter
+from nodes.protocols.mams.ssp import Ssp
+from nodes.replicas.answering import Answering
 from nodes.scope import Scope
 from nodes.slots import StoredImage
 from nodes.wire.messages import Mark
@@ -17,6 +19,7 @@ from nodes.wire.messages import Mark
 PAPER = "VSSP §III.D"
 PATIENCE_NS = 600 * SECOND
 """For an image to be written; a standby that is lost is given up at once."""
+LOOK_NS = 5 * MILLISECOND
 GROUPS_AT_ONCE = 8
 """Groups that a standby applies in one turn after its namespace stood still."""
 LINGER_NS = 5 * SECOND
@@ -28,10 +31,18 @@ TRIES = 3
 class Imaging:
     """One tenure's orders. Nothing is pruned that a junior, a renewing session or a participant still needs."""
 
-    def __init__(self, replica: Replica, writer: JournalWriter, keeper: ConfigurationKeeper, epoch: int):
+    def __init__(
+        self,
+        replica: Replica,
+        sync: Ssp,
+        keeper: ConfigurationKeeper,
+        answering: Answering,
+        epoch: int,
+    ):
         self._replica = replica
-        self._writer = writer
+        self._sync = sync
         self._keeper = keeper
+        self._answering = answering
         self._epoch = epoch
         self._ordered = ""
         """Who is taking an image now."""
@@ -42,6 +53,16 @@ class Imaging:
         self._taken_sn = max(replica.images.stored(), default=0)
         self._due = replica.log.last.incarnation < replica.origin.incarnation
         """The cluster has just gone back to a checkpoint: an image is taken without waiting for so many groups (CFS §4.3)."""
+        self._wanted = False
+        """Somebody wants an image now."""
+        self._checks = False
+        """Somebody wants every file of the pool to be read and compared now."""
+        self._forces = False
+        """The image in hand was ordered because the log filled."""
+        self._counts = {False: 0, True: 0}
+        """Images that were taken, by whether they were forced."""
+        self._waits = False
+        """The log was full when it was looked at last."""
         self._prunes = False
         """An image has come since the journals were last pruned."""
         self._sessions = 0
@@ -64,6 +85,47 @@ class Imaging:
         since_ns = self._replica.world.clock.monotonic_ns() - self._session_ended_ns
         return self._sessions > 0 or since_ns < LINGER_NS
 
+    # --- a person's orders ----------------------------------------------------------------------------------------
+
+    def order_now(self) -> str:
+        """Why no image can be taken; empty when one will be."""
+        if not self._sync.participants:
+            return "no standby is in step that could take one"
+        self._wanted = True
+        return ""
+
+    def check_now(self) -> None:
+        self._checks = True
+
+    # --- the log (DCFS2 §4.3) --------------------------------------------------------------------------------------
+
+    def is_full(self) -> bool:
+        return self._octets >= self._replica.config.cluster.log_octets
+
+    @property
+    def _octets(self) -> int:
+        return self._replica.log.octets_behind(self._taken_sn)
+
+    @property
+    def log(self) -> Log:
+        return Log(self._octets, self.is_full(), self._counts[False], self._counts[True])
+
+    def _look_at_log(self) -> None:
+        """Tells when writes begin to wait, and lets them go on."""
+        full = self.is_full()
+        if full and not self._waits:
+            most = self._replica.config.cluster.log_octets
+            self._step(
+                "full",
+                f"{self._octets} octets of journal lie behind the image at sn {self._taken_sn}, {most} are the most: writes wait for an image",
+            )
+        elif self._waits and not full:
+            self._step("room", f"{self._octets} octets of journal lie behind the image: writes go on")
+        writer = self._answering.writer
+        if not full and writer is not None and not writer.parked:
+            self._answering.on_unparked()
+        self._waits = full
+
     # --- steps ----------------------------------------------------------------------------------------------------
 
     def on_image_taken(self, peer: str, message: ImageTaken) -> None:
@@ -72,18 +134,24 @@ class Imaging:
         self._ordered = ""
         self._failures = 0 if message.holders else self._failures + 1
         if message.holders:
-            self._taken_sn = max(self._taken_sn, message.sn)
-            self._prunes = True
-            self._due = False
-            self._step("taken", f"{', '.join(message.holders)} have the image at sn {message.sn}")
+            self._taken(message.sn, message.holders)
+
+    def _taken(self, sn: int, holders: list[str]) -> None:
+        self._taken_sn = max(self._taken_sn, sn)
+        self._counts[self._forces] += 1
+        self._prunes = True
+        self._due = self._forces = False
+        self._step("taken", f"{', '.join(holders)} have the image at sn {sn}")
+        self._look_at_log()
 
     def _order(self) -> None:
         """The standbys take turns."""
-        standbys = list(self._writer.participants)
+        standbys = list(self._sync.participants)
         if not standbys:
             return
         self._ordered = standbys[self._orders % len(standbys)]
         self._orders += 1
+        self._wanted = False
         self._ordered_at_ns = self._replica.world.clock.monotonic_ns()
         others = [node for node in [*standbys, self._replica.name] if node != self._ordered]
         self._order_sent = TakeImage(self._epoch, self._orders, [self._ordered, *others])
@@ -110,7 +178,7 @@ class Imaging:
     def _busy(self) -> bool:
         """Whether an image is being taken; a standby that is gone takes none."""
         if self._ordered and (
-            self._ordered not in self._writer.participants
+            self._ordered not in self._sync.participants
             or self._replica.world.clock.monotonic_ns() - self._ordered_at_ns > PATIENCE_NS
         ):
             self._ordered = ""
@@ -122,15 +190,21 @@ class Imaging:
     # --- procedures -----------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """An image every so many groups; then the journals below it go."""
-        every = self._replica.config.cluster.image_every
+        """An image every so many groups, and whenever the log is half full; then the journals below it go."""
         pause_ns = self._replica.config.cluster.timing.renew_scan_ms * MILLISECOND
         while True:
             await self._replica.world.clock.sleep(pause_ns)
+            self._look_at_log()
+            if self._checks:
+                self._checks = False
+                await self._survey(again=True)
             if self._busy():
                 self._remind()
                 continue
-            if every and (self._due or self._replica.state.commit_sn - self._taken_sn >= every):
+            self._forces = 2 * self._octets >= self._replica.config.cluster.log_octets
+            if self._forces and not self._sync.participants:
+                await self._take_alone()
+            elif self._forces or self._wanted or self._is_due():
                 self._order()
             elif self._prunes and not self._in_use:
                 images = await self._survey()
@@ -138,9 +212,40 @@ class Imaging:
                 if not self._prunes:
                     self._prune(images)
 
-    async def _survey(self) -> list[StoredImage]:
-        nodes = [self._replica.name, *self._writer.participants]
-        return await self._replica.images.survey(nodes)
+    def _is_due(self) -> bool:
+        every = self._replica.config.cluster.image_every
+        return bool(every) and (self._due or self._replica.state.commit_sn - self._taken_sn >= every)
+
+    async def _take_alone(self) -> None:
+        """No standby is there that could: intake waits while this server's own namespace stands still. Raises OSError."""
+        replica, answering = self._replica, self._answering
+        answering.hold()
+        answering.still = True
+
+        def go_on() -> None:
+            if answering.still:
+                answering.still = False
+                answering.release()
+
+        try:
+            writer = answering.writer
+            assert writer is not None
+            while not writer.idle:
+                if writer.parked:
+                    return
+                await replica.world.clock.sleep(LOOK_NS)
+            mark = replica.log.mark_at(replica.state.commit_sn)
+            assert mark is not None
+            self._step("alone", f"{replica.name} takes an image itself: intake waits")
+            holders = await replica.images.write(replica.state.namespace, mark, [replica.name], go_on)
+        finally:
+            go_on()
+        if holders:
+            self._taken(mark.sn, holders)
+
+    async def _survey(self, again: bool = False) -> list[StoredImage]:
+        nodes = [self._replica.name, *self._sync.participants]
+        return await self._replica.images.survey(nodes, again)
 
     def _prune(self, images: list[StoredImage]) -> None:
         """Journals below the newest image that is whole on a majority, at those who have it; but never what somebody is known to need."""
@@ -152,7 +257,7 @@ class Imaging:
         ]
         if not safe:
             return
-        needed = [participant.matched.sn for participant in self._writer.participants.values()]
+        needed = [participant.matched.sn for participant in self._sync.participants.values()]
         needed += [self._needed(tails, images) for tails in self.juniors.values()]
         sn = min([safe[-1].sn, *needed])
         for node in safe[-1].holders:

@@ -17,15 +17,16 @@ from nodes.protocols.mams.active import Active
 from nodes.protocols.mams.checkpoints import messages as marking
 from nodes.protocols.mams.checkpoints.commands import Commands
 from nodes.protocols.mams.checkpoints.going_back import Incarnations
-from nodes.protocols.mams.election import Election, await_members
 from nodes.protocols.mams.imaging import Photographer
-from nodes.protocols.mams.log import NOTHING
-from nodes.protocols.mams.questions import answer_questions
+from nodes.protocols.mams.questions import pool_orders
 from nodes.protocols.mams.reading import read_from_pool
-from nodes.protocols.mams.replica import Replica, open_replica
-from nodes.protocols.mams.view import ACTIVE, JUNIOR, Place, Watch
+from nodes.protocols.mams.replica import Choice, Replica, open_replica
+from nodes.replicas.election import Election, await_members
+from nodes.replicas.loading import loader
+from nodes.replicas.log import NOTHING
+from nodes.replicas.questions import answer_questions
+from nodes.replicas.view import ACTIVE, JUNIOR, Place, Watch
 from nodes.scope import Scope, Tenure
-from nodes.slots import CrossGroup, GroupHost, MakeImageStore
 from nodes.storage.journal_file import JournalCorrupt
 from nodes.trace import events
 from nodes.trace.events import RoleChanged, Warned
@@ -47,19 +48,12 @@ REGISTER_NS = 500 * MILLISECOND
 class Mams:
     """One metadata server of a replica group."""
 
-    def __init__(
-        self,
-        world: World,
-        config: ServerConfig,
-        make_images: MakeImageStore,
-        cross_group: Callable[[GroupHost], CrossGroup],
-    ):
+    def __init__(self, world: World, config: ServerConfig, choice: Choice):
         self._world = world
         self._group = group_of(config.cluster, config.group)
-        self._replica: Replica = open_replica(world, config, self._group, make_images, cross_group)
+        self._replica: Replica = open_replica(world, config, self._group, choice)
         self._look = asyncio.Event()
         self._watches = [Watch(self._look.set) for _ in range(3)]
-        self._incarnations = Incarnations(self._replica, self._look.set, self._stop_reading)
         timing = config.cluster.timing
         self._election = Election(world, self._replica.view, timing.draw_wait_ms * MILLISECOND)
         self._by_number_alone = config.cluster.holes.election_ignores_sn
@@ -75,9 +69,12 @@ class Mams:
         self._commands = Commands(
             self._replica, lambda name: self._active.begin_marking(name) if self._active else None
         )
+        replica = self._replica
         self._blocks = BlockKeeper(
-            world, self._group, config.cluster.data, self._replica.state, self._commands_data_nodes
-        )
+            world, self._group, config.cluster.data, replica.state, self._commands_data_nodes,
+            lambda: replica.pins.blocks_below,
+        )  # fmt: skip
+        self._incarnations = Incarnations(replica, self._look.set, self._stop_reading, self._blocks.ask_all)
         self._handlers = self._table()
         self._replica.pool.on_promised = self._on_promised
 
@@ -89,7 +86,15 @@ class Mams:
         world.scope.spawn(self._blocks.run(), "block map")
         world.coordination.on_state(self.on_state)
         self.on_state(world.coordination.state)
-        answer_questions(self._replica, {"counters": self._tell_counters, **self._commands.steps()})
+        load = loader(world, lambda: self._active.answering if self._active else None)
+        orders = pool_orders(lambda: self._active.imaging if self._active else None)
+        questions = {
+            "counters": self._tell_counters,
+            "load_journal": load,
+            **orders,
+            **self._commands.steps(),
+        }
+        answer_questions(self._replica, questions)
 
     def _tell_counters(self, question: dict[str, Any]) -> dict[str, Any]:
         """Only the active counts; from all others null."""
@@ -106,8 +111,7 @@ class Mams:
             m.Prune: self._on_prune,
             m.Renew: self._on_renew,
             m.Stale: self._on_stale,
-            m.Prepared: self._to_active(Active.on_prepared),
-            m.Mismatch: self._to_active(Active.on_mismatch),
+            **dict.fromkeys(m.TO_WRITER, self._to_active(Active.on_journal)),
             m.Promise: self._to_active(Active.on_promise),
             m.Register: self._to_active(Active.on_register),
             m.Renewed: self._to_active(Active.on_renewed),
@@ -378,15 +382,10 @@ class Mams:
             await self._look.wait()
 
 
-def start(
-    world: World,
-    config: ServerConfig,
-    make_images: MakeImageStore,
-    cross_group: Callable[[GroupHost], CrossGroup],
-) -> None:
+def start(world: World, config: ServerConfig, choice: Choice) -> None:
     """Starts a metadata server in this world. Raises JournalCorrupt, UnknownFormat, OSError of what lies on the disk."""
     try:
-        server = Mams(world, config, make_images, cross_group)
+        server = Mams(world, config, choice)
     except JournalCorrupt as corrupt:
         world.trace.emit(events.JournalCorrupt(corrupt.file, corrupt.offset, corrupt.sn, corrupt.reason))
         raise

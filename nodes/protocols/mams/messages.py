@@ -37,6 +37,20 @@ class Commit(Message, array_like=True, tag=True, gc=False):
     sn: int
 
 
+class CommitDecision(Message, array_like=True, tag=True, gc=False):
+    """Second phase of the classic 2PC: every participant has voted for everything up to `mark`."""
+
+    epoch: int
+    mark: Mark
+
+
+class DecisionLogged(Message, array_like=True, tag=True, gc=False):
+    """The decision up to sn is durable here."""
+
+    epoch: int
+    sn: int
+
+
 class Recover(Message, array_like=True, tag=True, gc=False):
     """The elected asks a member of the last configuration what it has (safety rules 1-3)."""
 
@@ -126,7 +140,10 @@ class Prune(Message, array_like=True, tag=True, gc=False):
     sn: int
 
 
+TO_WRITER: tuple[type[Message], ...] = (Prepared, Mismatch, DecisionLogged)
+"""What participants say of journal groups."""
+
 MESSAGES: tuple[type[Message], ...] = (
-    Prepare, Prepared, Mismatch, Commit, Recover, Promise, Stale, FetchGroups, Groups,
+    Prepare, Prepared, Mismatch, Commit, CommitDecision, DecisionLogged, Recover, Promise, Stale, FetchGroups, Groups,
     Register, Renew, Renewed, TakeImage, ImageTaken, Prune,
 )  # fmt: skip

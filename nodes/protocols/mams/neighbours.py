@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nodes.config import MILLISECOND, ClusterConfig
-from nodes.protocols.mams.view import GlobalView, Watch
+from nodes.replicas.view import GlobalView, Watch
 from nodes.wake import Wake
 from nodes.wire.messages import Message
 from nodes.world import CoordinationError, World

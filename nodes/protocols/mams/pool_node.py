@@ -12,9 +12,11 @@ from typing import Any
 from crc32c import crc32c
 
 from nodes.config import Holes
-from nodes.protocols.mams.log import ReplicaLog, decode_group
+from nodes.protocols.mams.decisions import DecisionLog
 from nodes.protocols.mams.messages import (
     Commit,
+    CommitDecision,
+    DecisionLogged,
     FetchGroups,
     Groups,
     Mismatch,
@@ -24,7 +26,8 @@ from nodes.protocols.mams.messages import (
     Recover,
     Stale,
 )
-from nodes.protocols.mams.state import ReplicatedState
+from nodes.replicas.log import ReplicaLog, decode_group, up_to
+from nodes.replicas.state import ReplicatedState
 from nodes.trace.events import Cut, Durable
 from nodes.wake import Wake
 from nodes.wire.messages import JournalGroup, Mark, Message
@@ -65,8 +68,12 @@ class PoolNode:
         self._replies: list[tuple[str, Message]] = []
         self._commits_after_sync = 0
         self._own: Mark | None = None
+        self._decisions = DecisionLog(world.disk)
+        self._own_decision = 0
         self._waits: list[asyncio.Future[None]] = []
         self.on_own_durable: Callable[[Mark], None] = lambda mark: None
+        self.on_own_decision: Callable[[int], None] = lambda sn: None
+        """Told when a decision of ours up to sn is durable."""
         self.on_promised: Callable[[int], None] = lambda epoch: None
         """Told when a higher epoch was promised: an active of a lower one stands down."""
 
@@ -77,12 +84,13 @@ class PoolNode:
         return {
             Prepare: self.on_message,
             Recover: self.on_message,
+            CommitDecision: self.on_message,
             FetchGroups: self.on_fetch_groups,
             Commit: lambda peer, message: self.on_commit(message.epoch, message.sn),
         }
 
     def on_message(self, peer: str, message: Message) -> None:
-        """Prepare and Recover wait for the writer; the rest is answered at once."""
+        """Prepare, CommitDecision and Recover wait for the writer; the rest is answered at once."""
         self._inbox.append((peer, message))
         self._wanted.set()
 
@@ -90,6 +98,12 @@ class PoolNode:
         """The active's one write of its own log."""
         self._write(group, octets, mark)
         self._own = mark
+        self._wanted.set()
+
+    def decide_own(self, epoch: int, sn: int) -> None:
+        """The coordinator's second log write in the classic 2PC."""
+        self._decisions.append(epoch, sn)
+        self._own_decision = sn
         self._wanted.set()
 
     async def promise(self, epoch: int) -> None:
@@ -136,6 +150,8 @@ class PoolNode:
                     await self._on_prepare(peer, message)
                 elif isinstance(message, Recover):
                     self._on_recover(peer, message)
+                elif isinstance(message, CommitDecision):
+                    self._on_decision(peer, message)
             await self._make_durable()
             for wait in waits:
                 if not wait.done():
@@ -170,6 +186,11 @@ class PoolNode:
         self._write(group, octets, Mark(group.incarnation, group.epoch, sn, crc))
         self._state.prepared(group)
 
+    def _on_decision(self, peer: str, message: CommitDecision) -> None:
+        if message.epoch == self.promised and self._log.holds(message.mark):
+            self._decisions.append(message.epoch, message.mark.sn)
+            self._replies.append((peer, DecisionLogged(message.epoch, message.mark.sn)))
+
     def _write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
         self._log.append(mark, octets)
         self.on_written(group)
@@ -192,6 +213,7 @@ class PoolNode:
         if self._holes.async_flush:
             self._answer(self._own)
         own, self._own = self._own, None
+        decision, self._own_decision = self._own_decision, 0
         if self.promised != self._promised_on_disk:
             promised = self.promised
             await self._world.disk.replace(EPOCH_FILE, str(promised).encode())
@@ -201,7 +223,10 @@ class PoolNode:
             await self._log.sync()
             for durable in written:
                 self._world.trace.emit(durable)
+        await self._decisions.sync()
         self._answer(own)
+        if decision:
+            self.on_own_decision(decision)
 
     def _answer(self, own: Mark | None) -> None:
         send = self._world.network.send
@@ -224,13 +249,3 @@ class PoolNode:
         self._world.trace.emit(Cut(sn, reason))
         if not self._state.cut(sn):
             self._rebuild()
-
-
-def up_to(octets: list[bytes], limit: int) -> list[bytes]:
-    """The first of them that fit into `limit` octets, one at least."""
-    total = 0
-    for index, one in enumerate(octets):
-        total += len(one)
-        if total > limit and index:
-            return octets[:index]
-    return octets

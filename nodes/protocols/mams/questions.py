@@ -1,26 +1,26 @@
-"""What somebody may ask a metadata server over the way that no fault touches."""
+"""What a person may have the active do to the storage pool."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from nodes.metadata.pages import page_of
-from nodes.protocols.mams.log import decode_group, named_fields
-from nodes.protocols.mams.replica import Replica
+from nodes.protocols.mams.imaging import Imaging
 
 
-def answer_questions(replica: Replica, others: dict[str, Callable[[dict[str, Any]], Any]]) -> None:
-    """`group`: a journal group as it lies on this server's disk; `tree`: a page of its namespace; and the others."""
-    answer = getattr(replica.world, "answer", None)
-    if answer is not None:
-        answer("group", lambda question: tell_group(replica, int(question["sn"])))
-        for word, step in others.items():
-            answer(word, step)
-        answer("tree", lambda question: page_of(replica.state.namespace, question))
+def pool_orders(
+    imaging: Callable[[], Imaging | None],
+) -> dict[str, Callable[[dict[str, Any]], dict[str, Any]]]:
+    """By the word that asks; `imaging` is None on everybody else."""
 
+    def take_image(question: dict[str, Any]) -> dict[str, Any]:
+        orders = imaging()
+        return {"refused": "not active" if orders is None else orders.order_now()}
 
-def tell_group(replica: Replica, sn: int) -> dict[str, Any]:
-    for octets in replica.log.octets(sn, sn):
-        return {"group": named_fields(decode_group(octets))}
-    return {"group": None}
+    def check_pool(question: dict[str, Any]) -> dict[str, Any]:
+        orders = imaging()
+        if orders is not None:
+            orders.check_now()
+        return {"refused": "not active" if orders is None else ""}
+
+    return {"take_image": take_image, "check_pool": check_pool}

@@ -7,11 +7,12 @@ was acknowledged is in the journal that ends last, by (incarnation, epoch, sn).
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 
 from nodes.config import MILLISECOND
 from nodes.protocols.mams.messages import FetchGroups, Groups, Prepare, Promise, Recover
 from nodes.protocols.mams.replica import Replica
-from nodes.protocols.mams.view import Configuration
+from nodes.replicas.view import Configuration
 from nodes.wire.messages import Mark
 
 ASK_AGAIN_NS = 100 * MILLISECOND
@@ -58,13 +59,26 @@ class Recovery:
         return True
 
     def longest(self, configuration: Configuration) -> str:
-        """The member whose journal ends last, ourselves when none ends later."""
+        """The member whose journal ends last, ourselves when none ends later (safety rule 18)."""
+        if self._replica.config.cluster.holes.checksum_vote:
+            return self._outvoted(configuration)
         best, name = self._rank(self._replica.log.last), self._replica.name
         for peer in sorted(self.promises):
             rank = self._rank(self.promises[peer].tails[-1])
             if peer in configuration.members and rank > best:
                 best, name = rank, peer
         return name
+
+    def _outvoted(self, configuration: Configuration) -> str:
+        """The hole: equal checksums of the last group are believed over fewer (VSSP §III.B), however far the journals reach."""
+        ends = {self._replica.name: self._replica.log.last}
+        ends |= {
+            peer: promise.tails[-1]
+            for peer, promise in sorted(self.promises.items())
+            if peer in configuration.members
+        }
+        votes = Counter(mark.crc for mark in ends.values())
+        return max(ends, key=lambda name: votes[ends[name].crc])
 
     def _rank(self, mark: Mark) -> tuple[int, int, int]:
         return mark.incarnation, mark.epoch, mark.sn

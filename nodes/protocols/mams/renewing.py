@@ -10,12 +10,12 @@ import asyncio
 from collections import Counter
 
 from nodes.config import MILLISECOND
-from nodes.protocols.mams.answering import Answering
 from nodes.protocols.mams.configuration import ConfigurationKeeper
 from nodes.protocols.mams.imaging import Imaging
 from nodes.protocols.mams.messages import Register, Renew, Renewed
 from nodes.protocols.mams.replica import Replica
-from nodes.protocols.mams.writer import JournalWriter
+from nodes.protocols.mams.ssp import Ssp
+from nodes.replicas.answering import Answering
 from nodes.wire.messages import Mark
 
 FINAL_GAP = 64
@@ -34,14 +34,14 @@ class RenewingSessions:
     def __init__(
         self,
         replica: Replica,
-        writer: JournalWriter,
+        sync: Ssp,
         keeper: ConfigurationKeeper,
         answering: Answering,
         imaging: Imaging,
         epoch: int,
     ):
         self._replica = replica
-        self._writer = writer
+        self._sync = sync
         self._keeper = keeper
         self._answering = answering
         self._imaging = imaging
@@ -65,7 +65,7 @@ class RenewingSessions:
         if message.epoch != self._epoch or not ours or not message.tails:
             return
         if peer != self._finishing:
-            self._writer.participants.pop(peer, None)
+            self._sync.participants.pop(peer, None)
         self.juniors[peer] = message.tails
 
     def on_renewed(self, peer: str, message: Renewed) -> None:
@@ -80,7 +80,7 @@ class RenewingSessions:
         self._replica.step("shrink", "ACK", "CFS §4.1.2", detail, self._epoch)
 
     def on_far(self, participant: str, tails: list[Mark]) -> None:
-        self._writer.participants.pop(participant, None)
+        self._sync.participants.pop(participant, None)
 
     # --- procedure ------------------------------------------------------------------------------------------------
 
@@ -132,7 +132,7 @@ class RenewingSessions:
         """The junior reads image and journal; gives the end of its journal then, None when it failed or fell silent."""
         replica = self._replica
         image = self._wants_image(keep_sn) and self._imaging.useful(keep_sn)
-        sources = [*self._writer.participants, replica.name]
+        sources = [*self._sync.participants, replica.name]
         renew = Renew(self._epoch, keep_sn, replica.state.commit_sn, sources, image)
         replica.world.network.send(junior, renew)
         self._step(
@@ -160,10 +160,10 @@ class RenewingSessions:
             return
         self._finishing = junior
         try:
-            participant = self._writer.admit(junior, matched)
+            participant = self._sync.admit(junior, matched)
             if (
                 await self._comes_within(junior, FINAL_GAP)
-                and self._writer.participants.get(junior) is participant
+                and self._sync.participants.get(junior) is participant
             ):
                 await self._synchronise(junior)
         finally:
@@ -185,12 +185,12 @@ class RenewingSessions:
             self.juniors.pop(junior, None)
             del self._attempts[junior]
         else:
-            self._writer.participants.pop(junior, None)
+            self._sync.participants.pop(junior, None)
 
     async def _comes_within(self, junior: str, gap: int) -> bool:
         """Waits until the participant lacks no more than `gap` groups; False when it is given up."""
         while True:
-            participant = self._writer.participants.get(junior)
+            participant = self._sync.participants.get(junior)
             if participant is None:
                 return False
             if self._replica.log.last.sn - participant.matched.sn <= gap:

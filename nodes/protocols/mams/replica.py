@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from nodes.config import GroupConfig, ServerConfig
 from nodes.metadata.namespace import Namespace
 from nodes.protocols.mams.checkpoints.incarnation import Origin, stored_origin
 from nodes.protocols.mams.checkpoints.ledger import Ledger
 from nodes.protocols.mams.checkpoints.pins import Pins
-from nodes.protocols.mams.log import NOTHING, ReplicaLog, base_under
 from nodes.protocols.mams.pool_node import EPOCH_FILE, PoolNode
-from nodes.protocols.mams.state import ReplicatedState
-from nodes.protocols.mams.view import GlobalView
+from nodes.protocols.mams.ssp import Ssp
+from nodes.replicas.log import NOTHING, ReplicaLog, base_under
+from nodes.replicas.state import ReplicatedState
+from nodes.replicas.view import GlobalView
 from nodes.slots import CrossGroup, GroupHost, ImageStore, MakeImageStore, StoredFile
 from nodes.storage.journal_file import Journal, JournalCorrupt
 from nodes.trace.events import Applied, JournalOpened, StepTaken
@@ -21,6 +23,14 @@ from nodes.trace.pool_events import JournalPruned
 from nodes.wire.calls import Calls
 from nodes.wire.messages import Mark
 from nodes.world import World
+
+
+class Choice(NamedTuple):
+    """The mechanisms of the slots that this family has."""
+
+    image_store: MakeImageStore
+    cross_group: Callable[[GroupHost], CrossGroup]
+    journal_sync: type[Ssp]
 
 
 @dataclass
@@ -36,7 +46,7 @@ class Replica:
     state: ReplicatedState
     pool: PoolNode
     calls: Calls
-    cross_group: Callable[[GroupHost], CrossGroup]
+    choice: Choice
     ledger: Ledger
     pins: Pins
     origin: Origin
@@ -81,22 +91,22 @@ def open_replica(
     world: World,
     config: ServerConfig,
     group: GroupConfig,
-    make_images: MakeImageStore,
-    cross_group: Callable[[GroupHost], CrossGroup],
+    choice: Choice,
 ) -> Replica:
     """Reads image, journal and promised epoch. Raises Damaged, UnknownFormat, OSError."""
     holes = config.cluster.holes
     origin = stored_origin(world.disk)
     journal = Journal.open(world.disk, "journal")
     replica: Replica
-    images = make_images(
+    images = choice.image_store(
         world,
         config.cluster.image_partitions,
         lambda: replica.journal_report(),
         lambda: replica.log.base.sn + 1,
     )
     images.bar(origin.incarnation, origin.barrier.sn)
-    pins = Pins(images, group.name, holes.checkpoint_unpinned)
+    state: ReplicatedState
+    pins = Pins(images, group.name, lambda: state.namespace.tree.bodies.next_block, holes.checkpoint_unpinned)
     namespace, image = stored_namespace(images, journal, config, group)
     base = base_under(journal, image)
     if base is None:
@@ -123,7 +133,7 @@ def open_replica(
     pool.on_written = pins.on_group
     ledger = Ledger(world, [each.name for each in config.cluster.groups])
     replica = Replica(
-        world, config, group, view, images, log, state, pool, calls, cross_group, ledger, pins, origin
+        world, config, group, view, images, log, state, pool, calls, choice, ledger, pins, origin
     )
     replica.begin_incarnation(origin)
     return replica
@@ -150,7 +160,8 @@ def tell_applied(world: World, sn: int, epoch: int, digest: int) -> None:
 
 
 def empty_namespace(config: ServerConfig, group: GroupConfig) -> Namespace:
-    return Namespace(group=group.number, short_memory=config.cluster.holes.short_duplicate_memory)
+    holes = config.cluster.holes
+    return Namespace(group.number, holes.short_duplicate_memory, holes.dentry_locks_only)
 
 
 def stored_epoch(world: World) -> int:

@@ -7,7 +7,7 @@ import msgspec
 from nodes.config import MILLISECOND
 from nodes.protocols.mams.recovery import Recovery
 from nodes.protocols.mams.replica import Replica
-from nodes.protocols.mams.view import ACTIVE, JUNIOR, STANDBY, Configuration, Place, ViewMoved
+from nodes.replicas.view import ACTIVE, JUNIOR, STANDBY, Configuration, Place, ViewMoved
 from nodes.wire.messages import Mark
 from nodes.world import Change, ConnectionLoss
 

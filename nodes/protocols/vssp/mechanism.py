@@ -131,8 +131,8 @@ class Pool:
         self._tidy()
         return read
 
-    async def survey(self, nodes: list[str]) -> list[StoredImage]:
-        return await self._reporting.survey(nodes)
+    async def survey(self, nodes: list[str], again: bool = False) -> list[StoredImage]:
+        return await self._reporting.survey(nodes, again)
 
 
 def vssp(

@@ -105,7 +105,8 @@ class SumsTold(Reply, array_like=True, tag=True, gc=False):
 
 
 class AskReport(Question, array_like=True, tag=True, gc=False):
-    pass
+    again: bool = False
+    """Every file is to be read again, whatever was found in it before."""
 
 
 class FileReport(Reply, array_like=True, tag=True, gc=False):

@@ -30,7 +30,7 @@ from nodes.protocols.vssp.volume import (
     merge,
 )
 from nodes.slots import StoredFile, StoredImage
-from nodes.trace.pool_events import PoolReported, ReplicasDisagree, ReportRefused
+from nodes.trace.pool_events import HELD_MOST, HeldFile, PoolReported, ReplicasDisagree, ReportRefused
 from nodes.wire.calls import Calls
 from nodes.world import World
 
@@ -62,6 +62,8 @@ class Reporting:
     # --- own report ------------------------------------------------------------------------------------------------
 
     def on_ask(self, peer: str, message: m.AskReport) -> None:
+        if message.again:
+            self._checked.clear()
         self._asked.append((peer, message.call))
         if not self._answering:
             self._answering = True
@@ -123,9 +125,9 @@ class Reporting:
 
     # --- survey ----------------------------------------------------------------------------------------------------
 
-    async def survey(self, nodes: list[str]) -> list[StoredImage]:
+    async def survey(self, nodes: list[str], again: bool = False) -> list[StoredImage]:
         """Asks every node, ourselves among them, compares, sends commands; the images that are whole somewhere, newest last."""
-        replies = await asyncio.gather(*(self._ask(node) for node in nodes))
+        replies = await asyncio.gather(*(self._ask(node, again) for node in nodes))
         reports = {node: files for node, files in zip(nodes, replies, strict=True) if files is not None}
         volume = merge(reports)
         images = {image: holders for image, holders in volume.images().items() if holders}
@@ -133,19 +135,24 @@ class Reporting:
             self._order(volume, finding)
         return [StoredImage(rank_of(image)[2], holders) for image, holders in images.items()]
 
-    async def _ask(self, node: str) -> list[StoredFile] | None:
+    async def _ask(self, node: str, again: bool) -> list[StoredFile] | None:
         if node == self._world.name:
-            return await self.report()
-        reply = await self._calls.ask(node, m.AskReport(0), REPORT_NS)
-        if not isinstance(reply, m.FileReport):
-            return None
-        try:
-            check_report(reply.files, reply.disk_octets)
-        except BadReport as bad:
-            self._world.trace.emit(ReportRefused(node, str(bad)))
-            return None
-        self._world.trace.emit(PoolReported(node, len(reply.files), sum(file.size for file in reply.files)))
-        return reply.files
+            if again:
+                self._checked.clear()
+            files = await self.report()
+        else:
+            reply = await self._calls.ask(node, m.AskReport(0, again), REPORT_NS)
+            if not isinstance(reply, m.FileReport):
+                return None
+            try:
+                check_report(reply.files, reply.disk_octets)
+            except BadReport as bad:
+                self._world.trace.emit(ReportRefused(node, str(bad)))
+                return None
+            files = reply.files
+        octets = sum(file.size for file in files)
+        self._world.trace.emit(PoolReported(node, len(files), octets, held(files)))
+        return files
 
     def _order(self, volume: Volume, finding: Finding) -> None:
         """Journals are repaired group by group by their own protocol; only images are by command."""
@@ -162,3 +169,14 @@ class Reporting:
         else:
             return
         self._world.network.send(finding.node, command)
+
+
+def held(files: list[StoredFile]) -> list[HeldFile]:
+    """What of a report is told: the journals and the newest images."""
+    journals = [file for file in files if image_of(file.name.removeprefix(f"{DIRECTORY}/")) is None]
+    images = sorted((file for file in files if file not in journals), key=lambda file: file.name)
+    kept = [*journals, *images[-HELD_MOST:]][:HELD_MOST]
+    return [
+        HeldFile(each.name, each.size, each.valid, each.checksum, each.epoch, each.first_sn, each.last_sn)
+        for each in sorted(kept, key=lambda file: file.name)
+    ]

@@ -28,8 +28,8 @@ def command(cluster: Up, *words: str, says: str = "") -> subprocess.CompletedPro
     )  # fmt: skip
 
 
-def fs(cluster: Up, do: str, path: str) -> Any:
-    return remote.ask(cluster.port, "POST", "/api/fs", {"do": do, "path": path})["result"]
+def fs(cluster: Up, do: str, path: str, **options: str) -> Any:
+    return remote.ask(cluster.port, "POST", "/api/fs", {"do": do, "path": path} | options)["result"]
 
 
 def servers_aside(cluster: Up) -> list[Path]:
@@ -66,6 +66,24 @@ def test_mark_list_and_recover(cluster: Up) -> None:
         fs(cluster, "stat", "/after")
     assert len(servers_aside(cluster)) >= 2
     assert {lamp["invariant"] for lamp in cluster.cluster()["lamps"] if lamp["state"] == "red"} == set()
+
+
+def test_delete(cluster: Up) -> None:
+    unknown = command(cluster, "delete", "sunday")
+    assert unknown.returncode == 2 and "no checkpoint is called 'sunday'" in unknown.stderr
+    assert command(cluster, "mark", "sunday").returncode == 0
+    assert json.loads(command(cluster, "delete", "sunday").stdout) == {"deleted": "sunday"}
+    assert "sunday" not in command(cluster, "list").stdout
+
+
+def test_a_file_with_two_names(cluster: Up) -> None:
+    fs(cluster, "create", "/one")
+    fs(cluster, "ln", "/one", to="/two")
+    assert fs(cluster, "stat", "/two") == fs(cluster, "stat", "/one")
+    fs(cluster, "rm", "/one")
+    assert fs(cluster, "stat", "/two")["nlink"] == 1
+    with pytest.raises(LabError, match="ln needs the new path"):
+        fs(cluster, "ln", "/two")
 
 
 def actives(cluster: Up) -> list[str]:

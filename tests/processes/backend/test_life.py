@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from backend.fabrics.home import socket_place
 from tests.processes.backend.running import REPOSITORY, alive, up
 
 EVERYBODY = {"coordination", "relays", "mds1", "mds2", "mds3", "mds4", "dn1", "dn2", "dn3", "client1"}
@@ -22,6 +23,7 @@ def test_a_signal_ends_all_of_it_within_a_few_seconds(tmp_path: Path, number: in
         assert running.end(number) < 6
         assert running.process.returncode == 0 and alive(pids) == {}
         assert "Traceback" not in running.words()
+        assert not socket_place(tmp_path / "data").exists()
 
 
 def test_a_paused_and_a_crashed_server_do_not_hinder_the_end(tmp_path: Path) -> None:
@@ -71,6 +73,7 @@ def test_servers_outlive_a_killed_control_plane_and_the_next_adopts_them(tmp_pat
         first.process.kill()
         first.process.wait()
         assert alive(pids) == pids
+        assert any(socket_place(tmp_path / "data").iterdir())
         with up(tmp_path / "data") as second:
             kept = second.pids()
             servers = EVERYBODY - {"client1"}
@@ -79,6 +82,7 @@ def test_servers_outlive_a_killed_control_plane_and_the_next_adopts_them(tmp_pat
             assert second.cluster()["run"] == run + 1
             assert second.end() < 6
             assert alive({**pids, **kept}) == {}
+            assert not socket_place(tmp_path / "data").exists()
 
 
 def test_no_event_is_lost_by_a_killed_control_plane(tmp_path: Path) -> None:

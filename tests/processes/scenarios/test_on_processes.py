@@ -29,6 +29,11 @@ ROOT = Path(__file__).resolve().parents[3]
         ("groups/several-actives-at-once.yaml", 0.5),
         ("groups/rename-storm.yaml", 0.5),
         ("groups/one-group-down.yaml", 0.5),
+        ("recovery/all-actives-lost.yaml", 0.5),
+        ("recovery/time-server-crashes.yaml", 0.5),
+        ("recovery/files-go-back.yaml", 0.5),
+        ("data/node-dies-in-the-pipeline.yaml", 0.5),
+        ("pool/image-rots.yaml", 0.5),
     ],
 )
 def test_it_holds(file: str, scale: float) -> None:

@@ -21,7 +21,7 @@ from backend.errors import Unavailable
 from backend.fabrics.fabric import wait_until
 from backend.fabrics.home import free_port
 from backend.fabrics.host import Host
-from nodes.config import ServerConfig, one_group
+from nodes.config import DataNodeConfig, ServerConfig, one_group
 from nodes.trace.events import Started
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -119,6 +119,20 @@ def test_it_keeps_a_server_and_tells_its_events_and_its_end(tmp_path: Path) -> N
     asyncio.run(play_it())
 
 
+def test_it_keeps_a_data_node_and_takes_what_it_had_not_synced(tmp_path: Path) -> None:
+    config = msgspec.to_builtins(DataNodeConfig("mds1", one_group(cluster=CLUSTER)))
+
+    async def play_it() -> None:
+        async with played(tmp_path) as (_, host):
+            await reached(host)
+            await host.start(launch(kind="data-node", config=config, coordination=""))
+            assert host.status is not None and (host.state, host.status.kind) == ("running", "data-node")
+            told = await host.ask("lose_power", {"seed": 1}, 8)
+            assert host.state == "stopped" and isinstance(told["lost"], list)
+
+    asyncio.run(play_it())
+
+
 def test_a_container_that_comes_back_goes_on_with_what_ran(tmp_path: Path) -> None:
     async def play_it() -> None:
         async with played(tmp_path) as (_, host):
@@ -190,13 +204,13 @@ def test_a_stranger_at_the_port_is_closed(tmp_path: Path, sent: bytes) -> None:
         ("follow", {"cluster": "../../etc", "after": 0}, "is no name of a cluster"),
         ("follow", {}, "'cluster' is missing"),
         ("forget", {"cluster": "."}, "is no name of a cluster"),
-        ("start", launch(kind="shell"), "'shell' is not offered; there are server, workload"),
+        ("start", launch(kind="shell"), "'shell' is not offered; there are server, data-node, workload"),
         ("start", launch(data="/etc"), "unknown field `data`"),
         ("start", launch(cluster="a/b"), "is no name of a cluster"),
         ("start", launch(config={"name": "mds1"}), "missing required field"),
         ("rules", {"rules": [{"peer": 1}]}, "Expected `str`"),
         ("ask", {"question": {"do": "status"}}, "does not run a server now"),
-        ("lose_power", {}, "known of a metadata server only"),
+        ("lose_power", {}, "known of a metadata server or data node only"),
     ],
 )
 def test_what_is_not_offered_is_refused_in_one_line(

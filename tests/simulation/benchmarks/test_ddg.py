@@ -13,11 +13,15 @@ from nodes.metadata.placement import Granularity
 
 COSTS = Costs(50_000, 7_700_000, 0)
 TINY = Shape("tiny", [0, 0, 0, 1, 1, 2, 3], [2, 9, 7, 5, 0, 6, 12])
+LARGER = Shape("larger", [0, 0, 0, 1, 1, 2, 3], [20, 90, 70, 50, 0, 60, 120])
+"""Of several blocks of inodes on each server."""
 
 
-def run(placement: str, cache: int = 1000, costs: Costs = COSTS) -> tuple[Run, dict[str, float]]:
+def run(
+    placement: str, cache: int = 1000, costs: Costs = COSTS, shape: Shape = TINY
+) -> tuple[Run, dict[str, float]]:
     setting = Setting(placement, Granularity(2, 4, 4), groups=3, clients=4, calls=2, cache=cache)
-    made = Run(TINY, setting, costs, 7)
+    made = Run(shape, setting, costs, 7)
     return made, msgspec.to_builtins(made.run())
 
 
@@ -35,9 +39,9 @@ def test_placements_differ_as_they_should() -> None:
 
 
 def test_a_small_cache_and_slow_messages_cost_virtual_time() -> None:
-    fast = run("subtree")[1]
-    small = run("subtree", cache=5)[1]
-    slow = run("subtree", costs=Costs(500_000, 0, 0))[1]
+    fast = run("subtree", shape=LARGER)[1]
+    small = run("subtree", cache=32, shape=LARGER)[1]
+    slow = run("subtree", costs=Costs(500_000, 0, 0), shape=LARGER)[1]
     assert small["reads"]["stat"] > 0  # type: ignore[index]
     assert small["per_s"]["stat"] < fast["per_s"]["stat"] / 2  # type: ignore[index]
     assert slow["per_s"]["stat"] < fast["per_s"]["stat"] / 2  # type: ignore[index]
@@ -50,7 +54,7 @@ def test_the_same_seed_gives_the_same_figures() -> None:
 def test_the_figures_of_a_namespace(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     for name, few in (("FILES", (16, 2048)), ("DIRECTORIES", (16,)), ("DEPTHS", (1,)), ("SERVERS", (1, 16))):
         monkeypatch.setattr(ddg, name, few)
-    told = ddg.Comparison([TINY] * 3, ddg.Scale(1, 8)).figures()
+    told = ddg.Comparison([TINY] * 3, ddg.Scale(1, 8), cached=0.5).figures()
     assert set(ddg.FIGURES_ABOVE) <= set(told)
     assert [point["granularity"] for point in told["fig6_fig9_file_wid"]] == ["2-16-16", "2-16-2048"]
     assert told["fig12_servers"][0] == {"servers": 1, "create": 1.0, "stat": 1.0, "delete": 1.0}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import msgspec
 
 from nodes.config import SECOND, ClusterConfig, many_groups
+from nodes.errors import FsError
 from nodes.invariants import registry
 from nodes.metadata import fsck
 from nodes.metadata.pages import Page
@@ -25,6 +27,8 @@ class Groups:
         self.cluster.on_event(self.lamps.on_event)
         self.ada = self.cluster.start_client("ada")
         self.eve = self.cluster.start_client("eve")
+        self.calls: list[asyncio.Task[Any]] = []
+        """Begun by a schedule, and going on."""
         self.settle()
 
     def settle(self) -> None:
@@ -65,4 +69,12 @@ class Groups:
         self.cluster.run_for(10 * SECOND)
         self.lamps.finish()
         assert not self.lamps.failures, self.lamps.failures[0].explanation
-        assert fsck.faults(self.pages()) == []
+        found = fsck.faults(self.pages())
+        assert not found, found[0]
+
+    def all_returned(self) -> None:
+        """Every call has ended, with a result or with a definite error."""
+        self.cluster.run_until(lambda: all(call.done() for call in self.calls), SETTLE_NS)
+        for call in self.calls:
+            error = call.exception()
+            assert error is None or (isinstance(error, FsError) and error.name != "ETIMEDOUT"), error

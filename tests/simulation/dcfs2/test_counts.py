@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from nodes.config import SECOND
-from nodes.metadata.operations import Mkdir
+from nodes.metadata.operations import Create, Delete, Mkdir
 from nodes.trace.events import SharedStep
 from nodes.wire.messages import CrossGroupMessage
 from tests.simulation.dcfs2.lab import Groups
@@ -57,4 +57,17 @@ def test_an_operation_in_one_group_takes_none(cross_group: str) -> None:
     lab.cluster.run_for(SECOND)
     before = len(lab.cluster.events)
     lab.ada.call(Mkdir("/a/b"))
+    assert not any(type(s.event) is SharedStep for s in lab.cluster.events[before:])
+
+
+def test_by_hash_a_file_stays_with_its_directory_so_that_deleting_it_touches_one_group() -> None:
+    """A stated deviation from CFS §5.3."""
+    lab = Groups(2, 2, 1, placement="hash")
+    for number in range(4):
+        lab.ada.call(Mkdir(f"/d{number}"))
+        lab.ada.call(Create(f"/d{number}/f"))
+    lab.cluster.run_for(SECOND)
+    before = len(lab.cluster.events)
+    for number in range(4):
+        lab.ada.call(Delete(f"/d{number}/f"))
     assert not any(type(s.event) is SharedStep for s in lab.cluster.events[before:])

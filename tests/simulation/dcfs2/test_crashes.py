@@ -8,7 +8,7 @@ import pytest
 
 from nodes.config import SECOND
 from nodes.errors import FsError
-from nodes.metadata.operations import Create, Delete, List, Mkdir, Operation, Rename, Stat
+from nodes.metadata.operations import Create, Delete, Link, List, Mkdir, Operation, Rename, Stat
 from nodes.sim.cluster import SimCluster
 from nodes.units import home_group
 from tests.simulation.dcfs2.lab import Groups
@@ -115,4 +115,18 @@ def test_the_baseline(step: str, group: int) -> None:
     for number in range(4):
         run_with_a_crash(lab, Mkdir(f"/d/{number}"), step, group, False, False)
         lab.settle()
+    lab.finish()
+
+
+@pytest.mark.parametrize("group", [1, 2])
+@pytest.mark.parametrize("step", GENERAL + MORE)
+def test_link(step: str, group: int) -> None:
+    lab = prepared("random")
+    came = run_with_a_crash(lab, Link("/d/file1", "/e/other"), step, group, False, False)
+    assert came or step in MORE
+    told = lab.eve.call(Stat("/e/other")).result
+    assert told == lab.eve.call(Stat("/d/file1")).result
+    assert told.nlink == 2  # type: ignore[union-attr]
+    lab.eve.call(Delete("/d/file1"))
+    assert lab.ada.call(Stat("/e/other")).result.nlink == 1  # type: ignore[union-attr]
     lab.finish()

@@ -14,6 +14,7 @@ from nodes.metadata.operations import (
     ContentSummary,
     Create,
     Delete,
+    Link,
     List,
     Made,
     Mkdir,
@@ -21,10 +22,35 @@ from nodes.metadata.operations import (
     SetPermission,
     Stat,
 )
+from nodes.protocols.dcfs2.messages import Found
 from nodes.sim.cluster import SimClient, SimCluster
 from nodes.units import home_group
 from tests.simulation.dcfs2.lab import Groups
 
+LINKS = [
+    *(Mkdir(f"/l{number}") for number in range(4)),
+    *(Create(f"/l{number}/f") for number in range(4)),
+    *(
+        Link(f"/l{number}/f", f"/l{(number + place) % 4}/g{place}")
+        for number in range(4)
+        for place in range(3)
+    ),
+    Link("/l0/f", "/l1/f"),
+    Link("/l0/none", "/l1/new"),
+    Link("/l0", "/l1/new"),
+    Link("/l0/f", "/none/new"),
+    Link("/l0/f", "/l1/f/new"),
+    *(Stat(f"/l{number}/f") for number in range(4)),
+    SetPermission("/l1/g1", 0o611),
+    *(Stat(f"/l{number}/f") for number in range(4)),
+    *(Rename(f"/l{number}/f", f"/l{(number + 1) % 4}/g1") for number in range(4)),
+    List("/l0"),
+    *(Rename(f"/l{number}/f", f"/l{(number + 2) % 4}/g1", True) for number in range(4)),
+    *(Delete(f"/l{number}/g0") for number in range(4)),
+    *(Stat(f"/l{number}/{name}") for number in range(4) for name in ("f", "g1", "g2")),
+    Delete("/l0", True),
+    List("/"),
+]
 STORY = [
     *(Mkdir(f"/d{number}") for number in range(4)),
     Mkdir("/d0/a"),
@@ -60,6 +86,7 @@ STORY = [
     Rename("/p", "/d1", True),
     Rename("/d1", "/p", True),
     ContentSummary("/"),
+    *LINKS,
     Delete("/d3"),
     Delete("/d3", True),
     Stat("/d3/q2/r/s"),
@@ -82,7 +109,7 @@ def tell(client: SimClient, operation: Any) -> Any:
     if isinstance(result, Made):
         return "made"
     if isinstance(result, Attributes):
-        return result.kind, result.mode, result.entries
+        return result.kind, result.mode, result.entries, result.nlink
     return result
 
 
@@ -137,4 +164,22 @@ def test_units_are_counted_though_many_files_are_made_at_once() -> None:
     homes = [home_group(task.result().result.inode) for task in made]  # type: ignore[union-attr]
     runs = [len(list(same)) for _, same in groupby(homes)]
     assert sum(runs) == 64 and all(run % 4 == 0 for run in runs) and len(runs) > 4
+    lab.finish()
+
+
+def test_what_has_changed_since_it_was_planned_is_planned_anew_at_once() -> None:
+    """The new name is taken between the look and the promise: nobody waits for the coordinator's patience."""
+    lab = Groups(7, 3, 0, placement="random")
+    for number in range(3):
+        lab.ada.call(Mkdir(f"/d{number}"))
+    lab.ada.call(Create("/d0/f"))
+    lab.ada.call(Stat("/d1"))
+    held = lab.cluster.hold(lambda sender, receiver, message: type(message) is Found)
+    call = lab.ada.spawn(Rename("/d0/f", "/d1/f"))
+    lab.cluster.run_until(lambda: bool(held.messages), SECOND)
+    lab.eve.call(Create("/d1/f"))
+    held.release()
+    lab.cluster.run_until(call.done, SECOND // 5)
+    with pytest.raises(FsError, match="EEXIST"):
+        call.result()
     lab.finish()

@@ -8,7 +8,7 @@ from nodes.config import WorkloadConfig, many_groups
 from nodes.sim.explore import Explorer
 
 MIX: dict[str, float] = {
-    "create": 5, "mkdir": 3, "stat": 3, "rename": 2, "move": 2, "delete": 2, "list": 1, "set_permission": 1,
+    "create": 5, "mkdir": 3, "stat": 3, "rename": 2, "link": 2, "move": 2, "delete": 2, "list": 1, "set_permission": 1,
     "rmdir": 1, "move_directory": 1,
 }  # fmt: skip
 

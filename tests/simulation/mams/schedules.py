@@ -216,6 +216,24 @@ def async_flush(lab: Lab) -> None:
     lab.run_ms(2_000)
 
 
+def checksum_vote(lab: Lab) -> None:
+    """Two replicas that stopped early outvote the only copy of what was acknowledged since; the elected is one of them."""
+    lab.ada.call(Mkdir("/a"))
+    old, (first, copy, *behind) = lab.active, lab.standbys
+    lab.hold_journals(*behind)
+    lab.ada.call(Mkdir("/lost"))
+    lab.faults.crash(old)
+    lab.faults.crash(first)
+    for held in list(lab.cluster.net.holds):
+        held.drop()
+    lab.faults.pause(copy)
+    lab.cluster.run_until(lambda: any(lab.cluster.view()[name] == "A" for name in behind))
+    lab.faults.resume(copy)
+    lab.await_next_active()
+    lab.begin(lab.eve, Stat("/lost"))
+    lab.run_ms(2_000)
+
+
 Schedule = Callable[[Lab], None]
 SCHEDULES: dict[str, tuple[Schedule, int, set[str]]] = {
     "election_ignores_sn": (election_ignores_sn, 3, {"no lost write"}),
@@ -229,5 +247,6 @@ SCHEDULES: dict[str, tuple[Schedule, int, set[str]]] = {
     "no_fencing": (no_fencing, 3, {"linearisable", "one active"}),
     "stale_view_write": (stale_view_write, 3, {"one active", "dense journal", "no lost write"}),
     "async_flush": (async_flush, 3, {"no lost write"}),
+    "checksum_vote": (checksum_vote, 4, {"no lost write"}),
 }
 """Switch to (schedule, standbys, lamps of which one must turn red)."""

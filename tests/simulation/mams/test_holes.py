@@ -7,9 +7,12 @@ import pytest
 from nodes.config import Holes, WorkloadConfig, one_group
 from nodes.sim.explore import Explorer, random_plan, shortest
 from nodes.sim.loop import Stuck
+from tests.simulation.dcfs2.schedules import SCHEDULES as BETWEEN_GROUPS
 from tests.simulation.mams.lab import Lab
 from tests.simulation.mams.schedules import SCHEDULES
+from tests.simulation.paxos.schedules import SCHEDULES as OF_PAXOS
 from tests.simulation.recovery.schedules import SCHEDULES as OF_CHECKPOINTS
+from tests.simulation.symmetric.schedules import SCHEDULES as OF_SYMMETRIC
 
 SEEDS = 30
 MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1, "list": 3}
@@ -26,12 +29,15 @@ WORDS = {
     "no_fencing": "had been answered before it was invoked",
     "stale_view_write": "in epoch 2, which is",
     "async_flush": "group",
+    "checksum_vote": "group",
 }
 """What the explanation of a red lamp says."""
 
 
 def test_every_hole_has_its_schedule() -> None:
-    assert {*SCHEDULES, *OF_CHECKPOINTS} == set(Holes.__struct_fields__)
+    of_groups = {hole for _, hole, _ in BETWEEN_GROUPS.values()}
+    of_families = {*OF_PAXOS, *OF_SYMMETRIC}
+    assert {*SCHEDULES, *OF_CHECKPOINTS, *of_groups, *of_families} == set(Holes.__struct_fields__)
 
 
 @pytest.mark.parametrize("hole", SCHEDULES)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nodes.errors import FsError
-from nodes.metadata.operations import Create, Delete, Mkdir, Operation, Rename
+from nodes.metadata.operations import Create, Delete, Link, Mkdir, Operation, Rename
 from tests.simulation.recovery.lab import ANSWER_NS, Checkpoints
 
 VERBS = (
@@ -30,7 +30,14 @@ def some_operation(rng: random.Random) -> Operation:
     place = f"/w{rng.randrange(3)}"
     name = f"{place}/n{rng.randrange(12)}"
     return rng.choice(
-        (Mkdir(place), Mkdir(name), Create(name), Delete(name, True), Rename(name, f"/w{rng.randrange(3)}/m"))
+        (
+            Mkdir(place),
+            Mkdir(name),
+            Create(name),
+            Delete(name, True),
+            Rename(name, f"/w{rng.randrange(3)}/m"),
+            Link(name, f"/w{rng.randrange(3)}/l{rng.randrange(4)}"),
+        )
     )
 
 

@@ -426,3 +426,20 @@ def test_the_writer_tells_how_it_went() -> None:
     [told] = lab.told(ImageWritten)
     octets = sum(len(octets) for octets in partitions_of(lab, "n1").values())
     assert (told.sn, told.partitions, told.octets, told.holders) == (100, 4, octets, lab.names)
+
+
+def test_a_file_that_rots_after_it_was_read_is_found_when_all_is_read_again() -> None:
+    lab = PoolLab(26, partitions=1, files=20_000)
+    lab.written()
+    survey(lab)
+    [octets] = [o for p, o in lab.files("n2").items() if p.endswith(".p00")]
+    octets[len(octets) // 2] ^= 1
+    shelved = len(lab.told(ImageShelved, "n2"))
+    survey(lab)
+    assert lab.told(ReplicasDisagree) == [], "what was whole is not read again"
+    lab.run("n1", lab.pools["n1"].survey(lab.names, again=True))
+    lab.until(lambda: len(lab.told(ImageShelved, "n2")) > shelved)
+    assert lab.equal("n2")
+    newest = {told.node: told for told in lab.told(PoolReported)}
+    assert set(newest) == {"n1", "n2", "n3"}
+    assert all(len(told.held) == told.files for told in newest.values())

@@ -58,7 +58,7 @@ def one_line(response: httpx.Response) -> str:
     [
         ("POST", "/api/faults", {"verb": "crash", "targets": ["mds9"]}, 404, "no target is called 'mds9'"),
         ("POST", "/api/faults", {"verb": "smash", "targets": ["mds1"]}, 404, "no fault is called 'smash'"),
-        ("POST", "/api/faults", {"verb": "corrupt", "targets": ["mds1"]}, 409, "only the simulator"),
+        ("POST", "/api/faults", {"verb": "reorder", "targets": ["mds1"]}, 409, "only the simulator"),
         ("POST", "/api/faults", {"verb": "crash", "targets": ["active of g1"]}, 409, "no active of g1 now"),
         (
             "POST",
@@ -69,7 +69,7 @@ def one_line(response: httpx.Response) -> str:
         ),
         ("POST", "/api/faults", {"verb": "crash", "targets": ["mds1"]}, 409, "mds1 does not run"),
         ("POST", "/api/faults", {"verb": "crash", "targets": ["g1"]}, 422, "is a group"),
-        ("POST", "/api/faults", {"verb": "crash", "targets": []}, 422, "takes 1 target"),
+        ("POST", "/api/faults", {"verb": "crash", "targets": []}, 422, "takes 1 to 32 targets"),
         ("POST", "/api/faults", {"verb": "cut", "targets": ["mds1", "mds1"]}, 422, "two ends"),
         (
             "POST",
@@ -265,7 +265,21 @@ def test_each_group_counts_its_own_serial_numbers(tmp_path: Path) -> None:
 
 def test_counters_of_the_groups_are_told_where_they_are_known(tmp_path: Path) -> None:
     async def ask(client: httpx.AsyncClient, lab: Lab) -> None:
-        lab.counters = {"g2": Counters(objects=5, branch_points=2, open=1, done=4, aborted=3, sent=20)}
+        lab.counters = {
+            "g2": Counters(
+                objects=5,
+                branch_points=2,
+                open=1,
+                done=4,
+                aborted=3,
+                sent=20,
+                log_octets=9,
+                log_full=False,
+                periodic=1,
+                forced=2,
+                protocol=7,
+            )
+        }
         cluster = (await client.get("/api/cluster")).json()
         told = {group["name"]: group["counters"] for group in cluster["groups"]}
         assert told == {"g1": None, "g2": msgspec.structs.asdict(lab.counters["g2"])}

@@ -22,6 +22,8 @@ from backend.cli import entry, split_arguments
         (["checkpoint", "--port", "1", "mark", "x"], "no control plane at port 1"),
         (["--port", "1", "checkpoint", "list"], "no control plane at port 1"),
         (["checkpoint", "recover", "x", "--port", "1"], "no control plane at port 1"),
+        (["checkpoint", "delete", "x", "--port", "1"], "no control plane at port 1"),
+        (["fs", "ln", "/a", "/b", "--port", "1"], "no control plane at port 1"),
         (["test", "some"], "say quick or all"),
         (["bench", "nothing"], "is unknown"),
         (["run", "x.yaml", "--on", "mars"], "say simulated, processes or containers"),

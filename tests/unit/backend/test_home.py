@@ -1,5 +1,6 @@
 import json
 import os
+import socket
 import stat
 import subprocess
 import sys
@@ -29,8 +30,6 @@ def test_ports_are_recorded_and_reused_but_not_when_taken(tmp_path: Path) -> Non
     home.close()
     again = Home.open(tmp_path)
     assert again.port_of("mds1") == port
-    import socket
-
     with socket.create_server(("127.0.0.1", port)):
         assert again.port_of("mds1") != port
     again.close()
@@ -68,6 +67,24 @@ def test_a_long_path_still_has_short_sockets(tmp_path: Path) -> None:
     home = Home.open(tmp_path / ("x" * 120))
     assert len(os.fsencode(home.socket_of("coordination"))) < 104
     home.close()
+
+
+def test_sockets_of_who_is_gone_are_removed_with_their_directory(tmp_path: Path) -> None:
+    """A crash leaves a socket at which nobody listens; the next opening finds the directory again."""
+    path = tmp_path / ("x" * 120)
+    home = Home.open(path)
+    gone, running = home.socket_of("gone"), home.socket_of("running")
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(gone))
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(running))
+        listener.listen()
+        home.close()
+        assert running.exists() and not gone.exists()
+    again = Home.open(path)
+    assert again.socket_of("running") == running and running.exists()
+    again.close()
+    assert not running.parent.exists()
 
 
 def test_a_pid_is_trusted_only_with_its_beginning() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from backend.cli import entry
 from backend.errors import Malformed
-from benchmarks._caches import InodeCache
+from benchmarks._caches import INODES_PER_BLOCK, InodeCache
 from benchmarks._macrobenchmark import items, parts
 from benchmarks._namespaces import (
     MANY_CHILDREN,
@@ -20,6 +20,8 @@ from benchmarks._namespaces import (
     read_tree,
     shape_of,
 )
+from benchmarks.ddg import CACHED, largest_home, objects_of
+from nodes.units import DIRECTORY
 
 KINDS = st.sampled_from([NAMESPACE1, NAMESPACE2])
 
@@ -83,18 +85,38 @@ def test_the_parts_are_the_whole_and_disjoint(directories: int, clients: int, se
     assert max(map(len, split)) - min(map(len, split)) <= 1
 
 
-@given(st.integers(1, 8), st.lists(st.tuples(st.sampled_from("mtd"), st.integers(0, 12)), max_size=200))
-def test_the_cache_forgets_what_was_unused_longest(capacity: int, steps: list[tuple[str, int]]) -> None:
-    cache, model, reads = InodeCache(capacity), list[int](), 0
-    for step, number in steps:
-        reads += step == "t" and number not in model
-        if number in model:
-            model.remove(number)
-        if step != "d":
-            model = [*model, number][-capacity:]
-        {"m": cache.make, "t": cache.touch, "d": cache.drop}[step](number)
-    assert cache.reads == reads
-    assert cache.news() == cache.reads + cache.writes and cache.news() == 0
+@given(st.integers(1, 8), st.lists(st.tuples(st.booleans(), st.integers(0, 12 * 32)), max_size=200))
+def test_the_cache_forgets_what_was_unused_longest(capacity: int, steps: list[tuple[bool, int]]) -> None:
+    cache, model, reads, writes = InodeCache(capacity * INODES_PER_BLOCK), dict[int, bool](), 0, 0
+    on_disk: set[int] = set()
+    for changed, number in steps:
+        block = number // INODES_PER_BLOCK
+        reads += block not in model and block in on_disk
+        model[block] = model.pop(block, False) or changed
+        for oldest in list(model)[:-capacity]:
+            if model.pop(oldest):
+                writes += 1
+                on_disk.add(oldest)
+        (cache.change if changed else cache.touch)(number)
+    assert (cache.reads, cache.writes) == (reads, writes)
+    assert cache.news() == reads + writes and cache.news() == 0
+
+
+def test_what_was_read_in_the_order_of_its_making_shares_the_reads_of_its_blocks() -> None:
+    cache = InodeCache(64)
+    for number in range(320):
+        cache.change(number | DIRECTORY if number % 3 else number)
+    assert (cache.reads, cache.writes) == (0, 8)
+    for number in range(320):
+        cache.touch(number)
+    assert (cache.reads, cache.writes) == (10, 10)
+
+
+@settings(max_examples=20, deadline=None)
+@given(KINDS, st.integers(8, 32), st.integers(0, 1000))
+def test_the_busiest_subtree_is_larger_than_a_server_s_cache(kind, directories_by: int, seed: int) -> None:  # type: ignore[no-untyped-def]
+    shape = shape_of(kind, directories_by, 8, seed)
+    assert largest_home(shape) > CACHED / objects_of(kind)
 
 
 def test_a_real_tree_is_read(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ import kubernetes_validate
 import pytest
 from ruamel.yaml import YAML
 
+from backend.fabrics.inventory import Inventory
+
 ROOT = Path(__file__).resolve().parents[3]
 DEPLOY = ROOT / "deploy"
 VERSION = "1.31"
@@ -57,7 +59,7 @@ def pods() -> Iterator[tuple[str, dict[str, Any]]]:
 
 def test_every_pod_is_unprivileged_and_reads_the_token_from_the_secret() -> None:
     seen = dict(pods())
-    assert set(seen) == {"zk", "mds", "client1", "control"}
+    assert set(seen) == {"zk", "mds", "dn", "client1", "control"}
     for name, document in seen.items():
         pod = document["spec"]["template"]["spec"]
         (container,) = pod["containers"]
@@ -75,9 +77,27 @@ def test_the_control_plane_knows_the_pods_that_there_are() -> None:
     seen = dict(pods())
     container = seen["control"]["spec"]["template"]["spec"]["containers"][0]
     told = {each["name"]: each["value"] for each in container["env"]}
-    hosts = [f"mds-{n}" for n in range(seen["mds"]["spec"]["replicas"])]
-    assert (told["CLOVERLAB_SERVERS"] + " " + told["CLOVERLAB_SPARES"]).split() == hosts
-    assert told["CLOVERLAB_ZOOKEEPERS"].split() == [f"zk-{n}" for n in range(seen["zk"]["spec"]["replicas"])]
+    inventory = Inventory.told(told)
+    for kind, names in (
+        ("mds", inventory.servers()),
+        ("dn", inventory.data_nodes),
+        ("zk", inventory.zookeepers),
+    ):
+        assert names == [f"{kind}-{n}" for n in range(seen[kind]["spec"]["replicas"])]
+
+
+def test_a_pod_finds_every_other_by_its_name_alone() -> None:
+    names = {name for name, document in pods() if document["kind"] == "StatefulSet" and name != "client1"}
+    for _, document in pods():
+        searches = document["spec"]["template"]["spec"]["dnsConfig"]["searches"]
+        assert {search.partition(".")[0] for search in searches} == names
+
+
+def test_the_control_plane_of_compose_knows_every_host() -> None:
+    services = loaded(ROOT / "compose.yaml")["services"]
+    inventory = Inventory.told(services["control"]["environment"])
+    assert {f"host-{name}" for name in inventory.hosts()} == set(services) - {"control"}
+    assert len(inventory.groups) == 2 and inventory.spares and len(inventory.data_nodes) == 3
 
 
 def test_the_stack_has_the_services_of_compose_with_the_same_commands_and_networks() -> None:
@@ -89,10 +109,7 @@ def test_the_stack_has_the_services_of_compose_with_the_same_commands_and_networ
     for name, service in compose.items():
         for key in ("command", "networks", "read_only", "cap_drop", "cap_add"):
             assert service.get(key) == stack[name].get(key), (name, key)
-    told = ("CLOVERLAB_SERVERS", "CLOVERLAB_SPARES", "CLOVERLAB_ZOOKEEPERS")
-    assert [compose["control"]["environment"][key] for key in told] == [
-        stack["control"]["environment"][key] for key in told
-    ]
+    assert compose["control"]["environment"] == stack["control"]["environment"]
 
 
 def test_the_ensemble_and_the_servers_are_spread_over_three_machines() -> None:
@@ -102,7 +119,9 @@ def test_the_ensemble_and_the_servers_are_spread_over_three_machines() -> None:
         return str(stack[name]["deploy"]["placement"]["constraints"])
 
     assert len({machine(f"host-zk{n}") for n in (1, 2, 3)}) == 3
-    assert len({machine(f"host-mds{n}") for n in (1, 2, 3, 4)}) == 3
+    for group in Inventory.told(stack["control"]["environment"]).groups:
+        assert len({machine(f"host-{name}") for name in group}) == 3
+    assert len({machine(f"host-dn{n}") for n in (1, 2, 3)}) == 3
 
 
 def test_every_metric_that_is_watched_is_told_somewhere() -> None:

@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from nodes.config import DataConfig, one_group
 from nodes.invariants import registry
 from nodes.invariants.checker import PATIENCE_NS
-from nodes.trace.block_events import BlockHealth, ReplicaDamaged, ReplicaRemoved, ReplicasFound, ReplicaStored
+from nodes.trace.block_events import (
+    BlockHealth,
+    FileCalled,
+    ReplicaDamaged,
+    ReplicaRemoved,
+    ReplicasFound,
+    ReplicaStored,
+)
+from nodes.trace.checkpoints import TakenBack
 from nodes.trace.events import Stamped
 from tests.unit.invariants.story import Story
 from tests.unit.invariants.test_good_histories import merged
@@ -106,3 +114,45 @@ def test_a_report_may_be_late_but_not_for_long() -> None:
     late = story.events.pop()
     story.events.append(msgspec.structs.replace(late, at_ns=late.at_ns + 2 * PATIENCE_NS))
     assert "names dn3" in verdict(story.events)[1]
+
+
+def read(wrong_at: int = -1, lacking_ns: int = 0, error: str = "") -> FileCalled:
+    return FileCalled("c", "get", "/f", 100, 1, 2, error, wrong_at, lacking_ns)
+
+
+def test_a_file_that_holds_what_was_written_is_green() -> None:
+    story = Story()
+    story.tell("client1", read())
+    assert verdict(story.events) == ("green", "")
+
+
+def test_other_octets_than_were_written_are_red() -> None:
+    story = Story()
+    story.tell("client1", read(wrong_at=512, error="EBADMSG"))
+    state, why = verdict(story.events, finish=False)
+    assert state == "red" and "from octet 512 on" in why
+
+
+def test_what_was_acknowledged_and_is_not_there_is_red() -> None:
+    story = Story()
+    story.tell("client1", read(lacking_ns=1, error="ENOENT"))
+    state, why = verdict(story.events)
+    assert state == "red" and "acknowledged" in why
+
+
+def test_a_recovery_may_set_it_aside_and_what_comes_later_it_may_not() -> None:
+    story = Story()
+    story.tell("client1", read(lacking_ns=1))
+    story.tell("mds1", TakenBack("g1", 1, "noon", 2, 5, 5, 5, 3, 3))
+    taken_ns = story.now_ns
+    assert verdict(story.events) == ("green", "")
+    story.tell("client1", read(lacking_ns=taken_ns + 1))
+    assert verdict(story.events)[0] == "red"
+
+
+def test_blocks_that_were_stored_before_a_recovery_are_known_after_it() -> None:
+    story = Story()
+    story.tell("dn1", ReplicaStored(BLOCK, 1, 9))
+    story.tell("mds1", TakenBack("g1", 1, "noon", 2, 5, 5, 5, 3, 3))
+    story.tell("mds1", health("under", "dn1"))
+    assert verdict(story.events) == ("green", "")

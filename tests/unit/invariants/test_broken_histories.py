@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nodes.config import one_group
 from nodes.invariants import registry
-from nodes.trace.events import Applied, Committed, Cut, Invoked, Serving, Warned
+from nodes.trace.events import Applied, Committed, Cut, Delivered, Invoked, Serving, Warned
 from tests.unit.invariants.story import MS, Story, crc_of, good
 
 CREATE = ["Create", "/a", 0o644]
@@ -225,17 +227,17 @@ def test_a_write_that_should_have_been_refused() -> None:
 
 def test_attributes_and_inode_numbers() -> None:
     story = created()
-    seen = ["Attributes", 2, "file", 0o600, "root", "root", 0, 0, 0, 3, 0]
+    seen = ["Attributes", 2, "file", 0o600, "root", "root", 0, 0, 0, 3, 0, 1]
     story.call(2, ["Stat", "/a"], (2, 1), seen)
     assert "should have been mode 420" in story.red()["linearisable"]
     story = created()
-    story.call(2, ["Stat", "/a"], (2, 1), ["Attributes", 9, "file", 0o644, "root", "root", 0, 0, 0, 3, 0])
+    story.call(2, ["Stat", "/a"], (2, 1), ["Attributes", 9, "file", 0o644, "root", "root", 0, 0, 0, 3, 0, 1])
     assert "should have been inode 2" in story.red()["linearisable"]
 
 
 def test_a_read_of_records_that_were_never_committed() -> None:
     story = created()
-    story.call(2, ["Stat", "/b"], (3, 1), ["Attributes", 3, "file", 0o644, "", "", 0, 0, 0, 3, 0])
+    story.call(2, ["Stat", "/b"], (3, 1), ["Attributes", 3, "file", 0o644, "", "", 0, 0, 0, 3, 0, 1])
     assert "a group that was never committed" in story.red()["linearisable"]
     story.commit("mds1", 3, 1)
     assert "but group 3 has 0 records" in story.red()["linearisable"]
@@ -266,3 +268,33 @@ def test_failures_are_events() -> None:
     for stamped in story.events:
         lamps.on_event(stamped)
     assert [failure.invariant for failure in lamps.failures] == ["linearisable"]
+
+
+# --- same order ---------------------------------------------------------------------------------------------
+
+
+def of_symmetric(*deliveries: tuple[str, int, str, int]) -> dict[str, Any]:
+    """Deliveries as (server, sn, sender, counter) in view 1; the lamp."""
+    story = Story()
+    for server, sn, sender, counter in deliveries:
+        story.tell(server, Delivered("g1", 1, sn, sender, counter))
+    lamps = registry.start(one_group(protocol="symmetric"))
+    for stamped in story.events:
+        lamps.on_event(stamped)
+    lamps.finish()
+    return {lamp["invariant"]: lamp for lamp in lamps.lamps()}["same order"]
+
+
+def test_two_members_deliver_in_another_order() -> None:
+    one = [("mds1", 1, "mds1", 1), ("mds1", 2, "mds2", 1)]
+    assert of_symmetric(*one, ("mds2", 1, "mds1", 1), ("mds2", 2, "mds2", 1))["state"] == "green"
+    lamp = of_symmetric(*one, ("mds2", 1, "mds2", 1), ("mds2", 2, "mds1", 1))
+    assert lamp["state"] == "red"
+    assert lamp["explanation"] == (
+        "mds2 delivered message 1 of mds2 as group 1 of view 1, where mds1 delivered message 1 of mds1"
+    )
+
+
+def test_a_member_leaves_a_message_out() -> None:
+    lamp = of_symmetric(("mds1", 1, "mds1", 1), ("mds1", 3, "mds1", 3))
+    assert lamp["explanation"] == "mds1 delivered group 3 behind group 1 in view 1"

@@ -22,6 +22,7 @@ WRITES = st.one_of(
     st.builds(ops.Mkdir, PATHS, st.booleans(), MODES),
     st.builds(ops.Mkdir, PATHS, st.booleans()),
     st.builds(ops.Rename, PATHS, PATHS, st.booleans()),
+    st.builds(ops.Link, PATHS, PATHS),
     st.builds(ops.Delete, PATHS, st.booleans()),
     st.builds(ops.SetPermission, PATHS, MODES),
     st.builds(ops.SetOwner, PATHS, st.sampled_from(["", "ada"]), st.sampled_from(["", "staff"])),

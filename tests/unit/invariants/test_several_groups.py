@@ -98,8 +98,8 @@ def test_a_list_that_lacks_what_was_answered_before() -> None:
     assert "linearisable" in red
 
 
-def page(group: int, inodes: dict[int, dict[str, int] | None]) -> Page:
-    return Page(group, "", inodes, 0, [], 0, 0, 0)
+def page(group: int, inodes: dict[int, dict[str, int] | None], links: dict[int, int] | None = None) -> Page:
+    return Page(group, "", inodes, links or {}, 0, [], 0, 0, 0)
 
 
 def test_the_scan_finds_what_does_not_fit() -> None:
@@ -107,6 +107,14 @@ def test_the_scan_finds_what_does_not_fit() -> None:
     assert fsck.faults([page(1, {ROOT: {"f": there}}), page(2, {there: None})]) == []
     assert "dangling" in fsck.faults([page(1, {ROOT: {"f": there}}), page(2, {})])[0]
     assert "orphan" in fsck.faults([page(1, {ROOT: {}}), page(2, {there: None})])[0]
-    assert (
-        "two dentries" in fsck.faults([page(1, {ROOT: {"f": there, "g": there}}), page(2, {there: None})])[0]
-    )
+    twice = {ROOT: {"f": there, "g": there}}
+    assert "has 2 names and says 1" in fsck.faults([page(1, twice), page(2, {there: None})])[0]
+    assert "has 2 names and says 3" in fsck.faults([page(1, twice), page(2, {there: None}, {there: 3})])[0]
+    assert fsck.faults([page(1, twice), page(2, {there: None}, {there: 2})]) == []
+
+
+def test_the_scan_finds_directories_that_are_named_twice_or_only_by_each_other() -> None:
+    one, two = (group << GROUP_SHIFT | DIRECTORY | 5 for group in (1, 2))
+    assert "two dentries" in fsck.faults([page(1, {ROOT: {"a": two, "b": two}}), page(2, {two: {}})])[0]
+    circle = [page(1, {ROOT: {}, one: {"in": two}}), page(2, {two: {"in": one}})]
+    assert [line.partition(":")[0] for line in fsck.faults(circle)] == ["detached", "detached"]

@@ -72,7 +72,7 @@ class Model:
         self._resolve_parent(op.new)
         if op.old not in self.nodes:
             raise ModelError("ENOENT")
-        if op.old == op.new:
+        if self.nodes[op.old] is self.nodes.get(op.new):
             return
         if op.new.startswith(op.old + "/"):
             raise ModelError("EINVAL")
@@ -93,6 +93,17 @@ class Model:
         if self._names(op.new):
             raise ModelError("ENOTEMPTY")
         del self.nodes[op.new]
+
+    def Link(self, op: ops.Link) -> None:
+        self._resolve_parent(op.old)
+        self._resolve_parent(op.new)
+        if op.old not in self.nodes:
+            raise ModelError("ENOENT")
+        if self.nodes[op.old]["kind"] == "directory":
+            raise ModelError("EISDIR")
+        if op.new in self.nodes:
+            raise ModelError("EEXIST")
+        self.nodes[op.new] = self.nodes[op.old]
 
     def Delete(self, op: ops.Delete) -> None:
         self._resolve_parent(op.path)
@@ -117,9 +128,10 @@ class Model:
     def SetTimes(self, op: ops.SetTimes) -> None:
         self._resolve(op.path)
 
-    def Stat(self, op: ops.Stat) -> tuple[str, int, str, int]:
+    def Stat(self, op: ops.Stat) -> tuple[str, int, str, int, int]:
         node = self._resolve(op.path)
-        return node["kind"], node["mode"], node.get("owner", "clover"), len(self._names(op.path))
+        names = sum(each is node for each in self.nodes.values())
+        return node["kind"], node["mode"], node.get("owner", "clover"), len(self._names(op.path)), names
 
     def List(self, op: ops.List) -> tuple[list[str], bool]:
         if self._resolve(op.path)["kind"] == "file":

@@ -12,10 +12,9 @@ from nodes.errors import FsError
 from nodes.metadata import operations as ops
 from nodes.metadata.images import ImageDamaged, Loader, dump, dump_partitions, load, whole_octets
 from nodes.metadata.inode import Inode
-from nodes.metadata.lookup import find
 from nodes.metadata.namespace import Namespace
-from nodes.metadata.partitions import needed_for, partition_of
-from nodes.units import GROUP_SHIFT, ROOT, OpId
+from nodes.metadata.partitions import partition_of
+from nodes.units import GROUP_SHIFT, ROOT, OpId, is_directory
 
 
 def grown(rng: Random, count: int) -> Namespace:
@@ -87,36 +86,18 @@ def test_a_partition_can_be_written_alone(seed: int, partitions: int) -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32))
-def test_a_directory_lies_with_its_files_and_a_lookup_reads_only_what_it_needs(seed: int) -> None:
-    """VSSP §III.D: "the namenode can load namespace from the specified domain on demand"."""
+def test_a_directory_lies_in_one_partition_with_its_dentries_and_its_files(seed: int) -> None:
     namespace, partitions = grown(Random(seed), 300), 8
     whole = streams(namespace, partitions)
-    paths = ["/"]
-    for path in paths:
-        for name, child in (find(namespace.tree, path).entries or {}).items():
-            below = f"{path.rstrip('/')}/{name}"
-            if namespace.tree.inodes[child].entries is not None:
-                paths.append(below)
-            loader = Loader()
-            while (
-                partition := needed_for(loader.namespace.tree, below, partitions, loader.loaded)
-            ) is not None:
-                assert partition not in loader.loaded
-                loader.feed(partition, whole[partition])
-            number = ROOT
-            for step in below[1:].split("/"):
-                number = loader.namespace.tree.inodes[number].entries[step]  # type: ignore[index]
-            assert number == child and child in loader.namespace.tree.inodes
-            assert len(loader.loaded) <= below.count("/") + 1
-
-
-def test_a_lookup_of_nothing_stops_where_the_name_lacks() -> None:
-    namespace = grown(Random(1), 50)
-    loader = Loader()
-    assert needed_for(loader.namespace.tree, "/absent/below", 4, set()) == partition_of(ROOT, 4)
-    for partition, octets in enumerate(streams(namespace, 4)):
-        loader.feed(partition, octets)
-    assert needed_for(loader.namespace.tree, "/absent/below", 4, loader.loaded) is None
+    for partition in range(partitions):
+        loader = Loader()
+        loader.feed(partition, whole[partition])
+        loaded = loader.namespace.tree.inodes
+        for number, inode in namespace.tree.inodes.items():
+            if inode.entries is not None and partition_of(number, partitions) == partition:
+                assert loaded[number].entries == inode.entries
+                files = [child for child in inode.entries.values() if not is_directory(child)]
+                assert all(child in loaded for child in files)
 
 
 def test_a_child_or_a_parent_in_another_group_is_normal() -> None:
@@ -125,7 +106,7 @@ def test_a_child_or_a_parent_in_another_group_is_normal() -> None:
     elsewhere = (7 << GROUP_SHIFT) | 9
     tree.inodes[ROOT].entries["away"] = elsewhere  # type: ignore[index]
     for number in (tree.next_number, (7 << GROUP_SHIFT) | 11):
-        tree.inodes[number] = Inode(number, 0o644, 1, 1, "clover", "clover", 3, 0, None)
+        tree.inodes[number] = Inode(number, 0o644, 1, 1, "clover", "clover", 3, 0, 1, None)
     tree.digest = tree.recompute_digest()
     loader = Loader()
     for partition, octets in enumerate(streams(namespace, 5)):

@@ -24,6 +24,7 @@ WRITES = st.one_of(
     st.builds(ops.Mkdir, PATHS, st.booleans(), MODES),
     st.builds(ops.Mkdir, PATHS, st.booleans()),
     st.builds(ops.Rename, PATHS, PATHS, st.booleans()),
+    st.builds(ops.Link, PATHS, PATHS),
     st.builds(ops.Delete, PATHS, st.booleans()),
     st.builds(ops.SetPermission, PATHS, MODES),
     st.builds(ops.SetOwner, PATHS, st.sampled_from(["", "ada"]), st.sampled_from(["", "staff"])),
@@ -47,7 +48,7 @@ def opened() -> Namespace:
 def told(operation: Any, result: Any) -> Any:
     """The part of a result that the model knows."""
     if isinstance(result, ops.Attributes):
-        return result.kind, result.mode, result.owner, result.entries
+        return result.kind, result.mode, result.owner, result.entries, result.nlink
     if isinstance(result, ops.Listing):
         return result.names, result.more
     if isinstance(result, ops.Summary):
@@ -120,7 +121,14 @@ def test_a_changed_attribute_changes_the_digest() -> None:
     namespace.apply(namespace.plan(ops.Create("/f"), OpId("ada", 2), 2, 7))
     inode = namespace.tree.inodes[namespace.tree.next_number - 1]
     digest = namespace.recompute_digest()
-    for name, value in (("mode", 1), ("mtime_ns", 8), ("atime_ns", 8), ("owner", "x"), ("replication", 2)):
+    for name, value in (
+        ("mode", 1),
+        ("mtime_ns", 8),
+        ("atime_ns", 8),
+        ("owner", "x"),
+        ("replication", 2),
+        ("nlink", 2),
+    ):
         old = getattr(inode, name)
         setattr(inode, name, value)
         assert namespace.recompute_digest() != digest, name

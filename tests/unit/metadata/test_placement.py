@@ -41,7 +41,14 @@ def test_case_2_a_file_too_many_begins_anew_elsewhere() -> None:
 def test_case_3_a_directory_stays_in_the_unit() -> None:
     choice = ddg(2, 2, 2).choose(directory(1, 5), Unit(1, 2, 1, 1, 7), "d", True)
     assert choice.home == 2 and choice.parent == Unit(1, 2, 2, 1, 7)
-    assert choice.child == Unit(2, 2, 0, 1, 0)
+    assert choice.child == Unit(2, 2, 0, 2, 0)
+
+
+@given(st.builds(Unit, *[st.integers(1, 3)] * 5))
+def test_a_directory_s_first_file_is_no_branch_point(unit: Unit) -> None:
+    policy = ddg(2, 2, 2)
+    made = policy.choose(directory(1, 5), unit, "d", True)
+    assert policy.choose(directory(made.home, 6), made.child, "f", False).home == made.home
 
 
 def test_case_4_a_directory_too_many_begins_a_unit() -> None:

@@ -140,7 +140,9 @@ function describe(shown: Shown, { server, sn }: Cell): string {
   const row = shown.data.servers.find(({ name }) => name === server);
   const run = row?.cells.find(([first, last]) => first <= sn && sn <= last);
   if (run === undefined) return `${server}, sn ${sn}: nothing`;
-  return `${server}, sn ${sn}${run[2] > 0 ? `, epoch ${run[2]}` : ""}: ${WORD[run[3]]}`;
+  const barrier = shown.data.barriers.find(([at]) => at === sn);
+  const of = barrier === undefined ? "" : `, the barrier of checkpoint ${barrier[1]}`;
+  return `${server}, sn ${sn}${run[2] > 0 ? `, epoch ${run[2]}` : ""}: ${WORD[run[3]]}${of}`;
 }
 
 function summary(shown: Shown | null, group: string): string {
@@ -149,5 +151,6 @@ function summary(shown: Shown | null, group: string): string {
     const last = cells.filter((run) => run[3] !== "x").at(-1);
     return `${name} up to ${last?.[1] ?? 0}`;
   });
-  return `Journals of ${group}, sn ${shown.from_sn} to ${shown.to_sn}; committed up to ${shown.data.commit_sn}; ${ends.join(", ")}`;
+  const marks = shown.data.barriers.map(([sn, name]) => `; barrier of ${name} at sn ${sn}`).join("");
+  return `Journals of ${group}, sn ${shown.from_sn} to ${shown.to_sn}; committed up to ${shown.data.commit_sn}; ${ends.join(", ")}${marks}`;
 }

@@ -87,11 +87,35 @@ export function draw(
     context.lineTo(geometry.commit_x, height);
     context.stroke();
   }
+  drawBarriers(context, geometry, width, rem, palette);
   const box = pointed === null ? null : geometry.box(pointed.server, pointed.sn);
   if (box !== null) {
     context.strokeStyle = palette("ink");
     context.lineWidth = 2;
     context.strokeRect(Math.max(left, box.x) - 1, box.y - 2, box.width + 2, box.height + 4);
+  }
+}
+
+/** A barrier is a framed column through all rows, with the checkpoint's name over it. */
+function drawBarriers(
+  context: CanvasRenderingContext2D,
+  { barriers, height }: Geometry,
+  width: number,
+  rem: number,
+  palette: Palette,
+): void {
+  context.font = font(rem, 0.7, 650);
+  context.textBaseline = "middle";
+  context.lineWidth = 2;
+  for (const { x, width: wide, name } of barriers) {
+    context.strokeStyle = palette("active");
+    context.strokeRect(x, 1.2 * rem, Math.max(3, wide), height - 1.2 * rem);
+    const text = `⚑ ${name}`;
+    const left = Math.min(x, width - context.measureText(text).width - 0.4 * rem);
+    context.fillStyle = palette("active-wash");
+    context.fillRect(left, 0, context.measureText(text).width + 0.4 * rem, 1.1 * rem);
+    context.fillStyle = palette("active");
+    context.fillText(text, left + 0.2 * rem, 0.55 * rem);
   }
 }
 

@@ -5,6 +5,10 @@ import { blocksOf, columnsOf, layout, tickStep } from "./layout";
 const DATA: Journals = {
   group: "g1",
   commit_sn: 105,
+  barriers: [
+    [103, "monday"],
+    [99_999, "later"],
+  ],
   first_sn: 100,
   last_sn: 109,
   servers: [
@@ -27,6 +31,11 @@ const DATA: Journals = {
 };
 
 describe("journals layout", () => {
+  it("frames the columns of barriers that are in view", () => {
+    const { barriers, box } = layout(DATA, 100, 109, 1000, 10);
+    expect(barriers).toEqual([expect.objectContaining({ name: "monday", x: box("mds1", 103)?.x })]);
+  });
+
   it("gives each sn a column and finds it again by point", () => {
     const geometry = layout(DATA, 100, 109, 1000, 10);
     for (const server of ["mds1", "mds2"])

@@ -18,6 +18,8 @@ export interface Geometry {
   epochs: { x: number; width: number; epoch: number }[];
   commit_x: number | null;
   ticks: { x: number; sn: number }[];
+  /** The columns of barriers, with the names of their checkpoints. */
+  barriers: { x: number; width: number; name: string }[];
   height: number;
   /** The server and sn under a point; null beside the rows. */
   at: (x: number, y: number) => { server: string; sn: number } | null;
@@ -92,6 +94,9 @@ export function layout(data: Journals, from_sn: number, to_sn: number, width: nu
     epochs: epochBands(rows),
     commit_x: committed ? x(data.commit_sn + 1) : null,
     ticks,
+    barriers: data.barriers
+      .filter(([sn]) => sn >= from_sn && sn <= to_sn)
+      .map(([sn, name]) => ({ x: x(sn), width: cell, name })),
     height: bottom,
     at: (px, py) => {
       const row = rows.find(({ y, height }) => py >= y && py < y + height);

@@ -18,34 +18,43 @@ export function Failovers({ failovers }: { failovers: readonly Failover[] }) {
     <ol className="failovers" data-testid="failovers">
       {failovers.slice(-3).map((split) => (
         <li key={`${split.group}-${split.epoch}`}>
-          <span className="failover-head">
-            {sinceStart(split.fault_ns, start_ns, 1)} {several && `${split.group}: `}
-            <b>{split.from || "nobody"}</b> → <b>{split.to}</b>, epoch {split.epoch}:{" "}
-            {milliseconds(split.total_ms)}
-          </span>
-          <span className="failover-bar">
-            {PARTS.map(([key, name]) => {
-              const ms = split[key];
-              if (ms === null) return null;
-              return (
-                <span
-                  key={key}
-                  className={`failover-part ${name}`}
-                  style={{ flexGrow: Math.max(ms, split.total_ms / 200) }}
-                  title={`${name} ${milliseconds(ms)}`}
-                />
-              );
-            })}
-          </span>
-          <span className="failover-legend">
-            {PARTS.map(([key, name]) => (
-              <span key={key} className={name}>
-                {name} {split[key] === null ? "–" : milliseconds(split[key])}
-              </span>
-            ))}
-          </span>
+          <Split split={split} start_ns={start_ns} several={several} />
         </li>
       ))}
     </ol>
+  );
+}
+
+/** One takeover: who, when, and its four parts as a bar. */
+export function Split({ split, start_ns, several }: { split: Failover; start_ns: number; several: boolean }) {
+  return (
+    <>
+      <span className="failover-head">
+        {sinceStart(split.fault_ns, start_ns, 1)} {several && `${split.group}: `}
+        <b>{split.from || "nobody"}</b> → <b>{split.to}</b>, epoch {split.epoch}:{" "}
+        {milliseconds(split.total_ms)}
+      </span>
+      <span className="failover-bar">
+        {PARTS.map(([key, name]) => {
+          const ms = split[key];
+          if (ms === null) return null;
+          return (
+            <span
+              key={key}
+              className={`failover-part ${name}`}
+              style={{ flexGrow: Math.max(ms, split.total_ms / 200) }}
+              title={`${name} ${milliseconds(ms)}`}
+            />
+          );
+        })}
+      </span>
+      <span className="failover-legend">
+        {PARTS.map(([key, name]) => (
+          <span key={key} className={name}>
+            {name} {split[key] === null ? "–" : milliseconds(split[key])}
+          </span>
+        ))}
+      </span>
+    </>
   );
 }

@@ -142,5 +142,7 @@ function spoken(data: ReturnType<typeof useTimeline>["data"]): string {
     ({ server, group, spans }) => `${server} of ${group} ${spans.map(({ letter }) => letter).join(" ")}`,
   );
   const faults = data.faults.map(({ verb, targets }) => `${verb} ${targets.join(" ")}`);
-  return `places ${places.join(", ")}; faults ${faults.join(", ") || "none"}`;
+  const marks = data.barriers.map(({ name }) => name);
+  const checkpoints = marks.length > 0 ? `; checkpoints ${marks.join(", ")}` : "";
+  return `places ${places.join(", ")}; faults ${faults.join(", ") || "none"}${checkpoints}`;
 }

@@ -24,6 +24,7 @@ export function draw(
     label(context, server, y + height / 2, rem, palette);
     for (const span of spans) band(context, span, span.letter, rem, palette);
   }
+  drawBarriers(context, geometry, rem, palette);
   drawFaults(context, geometry, rem, palette);
   if (cursor_ns !== null) drawCursor(context, geometry, cursor_ns, rem, palette, width);
 }
@@ -175,6 +176,34 @@ function drawShade(
     }
   }
   context.globalAlpha = 1;
+}
+
+/** A checkpoint is a double line with a small flag between the rate and the latency. */
+function drawBarriers(
+  context: CanvasRenderingContext2D,
+  { plot, rate, barriers }: Geometry,
+  rem: number,
+  palette: Palette,
+): void {
+  context.strokeStyle = palette("active");
+  context.lineWidth = 1;
+  context.font = font(rem, 0.7, 600);
+  context.textBaseline = "middle";
+  for (const { x, text } of barriers) {
+    for (const side of [-1, 2]) {
+      context.beginPath();
+      context.moveTo(Math.round(x) + side + 0.5, rate.box.y);
+      context.lineTo(Math.round(x) + side + 0.5, plot.height);
+      context.stroke();
+    }
+    const [words, y] = [`⚑ ${text}`, rate.box.y + 0.55 * rem];
+    const wide = context.measureText(words).width + 0.5 * rem;
+    const left = Math.min(x + 0.3 * rem, plot.x + plot.width - wide);
+    context.fillStyle = palette("active-wash");
+    context.fillRect(left, y - 0.55 * rem, wide, 1.1 * rem);
+    context.fillStyle = palette("active");
+    context.fillText(words, left + 0.25 * rem, y + 0.5);
+  }
 }
 
 function drawFaults(

@@ -26,6 +26,10 @@ const DATA: Timeline = {
     { fault: 2, verb: "crash", targets: ["mds2"], at_ns: 13 * S, ended_ns: 15 * S },
     { fault: 3, verb: "cut", targets: ["mds3"], at_ns: 30 * S, ended_ns: null },
   ],
+  barriers: [
+    { name: "monday", at_ns: 14 * S, groups: ["g1"] },
+    { name: "earlier", at_ns: 2 * S, groups: ["g1"] },
+  ],
   failovers: [],
 };
 
@@ -46,6 +50,10 @@ describe("timeline layout", () => {
     const [band] = geometry.bands;
     expect(band?.spans[0]?.x).toBe(geometry.plot.x);
     expect(geometry.faults).toHaveLength(2);
+  });
+
+  it("marks the checkpoints that are in view", () => {
+    expect(geometry.barriers).toEqual([{ x: geometry.x(14 * S), text: "monday" }]);
   });
 
   it("puts the name of each group over its bands, and none over a single group", () => {

@@ -24,6 +24,8 @@ export interface Geometry {
   groups: { name: string; y: number; height: number }[];
   bands: { server: string; y: number; height: number; spans: (Box & { letter: Letter })[] }[];
   faults: { x: number; until: number | null; text: string; row: number }[];
+  /** Checkpoints, as lines through everything. */
+  barriers: { x: number; text: string }[];
   axis: { x: number; at_ns: number }[];
   at: (x: number) => number;
   x: (at_ns: number) => number;
@@ -155,6 +157,9 @@ export function layout(asked: Timeline, start_ns: number, width: number, rem: nu
     groups,
     bands,
     faults: flags(data, time, rem),
+    barriers: data.barriers
+      .filter(({ at_ns }) => at_ns >= data.from_ns && at_ns <= data.to_ns)
+      .map(({ name, at_ns }) => ({ x: time(at_ns), text: name })),
     axis: axisTimes(data.from_ns, data.to_ns, start_ns, Math.max(2, Math.floor(plot.width / (6 * rem)))).map(
       (at_ns) => ({ x: time(at_ns), at_ns }),
     ),

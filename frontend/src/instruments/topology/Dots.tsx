@@ -5,7 +5,9 @@ import { type Dot, draw, type Family, familyOf, isReply, type Palette, TRAVEL_MS
 import type { Geometry, LinkShape } from "./layout";
 
 const DOTS_MOST = 400;
-const FAMILY_NAMES: Family[] = ["call", "journal", "takeover", "renewing", "crossing", "view", "other"];
+const FAMILY_NAMES: Family[] = [
+  ...(["call", "journal", "takeover", "renewing", "crossing", "view", "data", "other"] as const),
+];
 
 function paletteOf(element: HTMLElement): Palette {
   const style = getComputedStyle(element);
@@ -48,7 +50,10 @@ export function Dots({ geometry, width, rem, moving, scheme }: Props) {
     const scale = window.devicePixelRatio || 1;
     element.width = Math.round(width * scale);
     element.height = Math.round(geometry.height * scale);
-    const [palette, table] = [paletteOf(element), linkTable([...geometry.links, ...geometry.bridges])];
+    const [palette, table] = [
+      paletteOf(element),
+      linkTable([...geometry.links, ...geometry.bridges, ...geometry.ways]),
+    ];
     let dots: Dot[] = [];
     let seen = messages.last();
     let drawn = false;

@@ -17,9 +17,10 @@ interface Props {
 /** The links, with what was done to them. By keyboard they are reached through a server's menu. */
 export function Links({ geometry, width, rem, links, moving, selected, onOpen }: Props) {
   const bridges = useBridges(geometry.bridges, links, moving);
+  const harmed = geometry.ways.filter(({ a, b }) => stateOf(links, a, b).kind !== "open");
   return (
     <svg className="links" width={width} height={geometry.height} aria-hidden="true">
-      {[...geometry.links, ...bridges].map((shape) => (
+      {[...geometry.links, ...bridges, ...harmed].map((shape) => (
         <LinkPath
           key={keyOf(shape)}
           shape={shape}

@@ -1,8 +1,9 @@
 import { Popover } from "@mantine/core";
+import { useShallow } from "zustand/react/shallow";
 import { VerbList } from "../../actions/VerbList";
 import type { Coordination, Process } from "../../api/types";
-import { type Pointed, useLab } from "../../store/store";
-import { groupActs, linkActs, processActs, serverActs } from "./acts";
+import { type Pointed, shownDataNodes, useLab } from "../../store/store";
+import { dataNodeActs, groupActs, linkActs, processActs, serverActs } from "./acts";
 import { along, type Box, boxOf, COORDINATION, type Geometry, type Point } from "./layout";
 import { stateOf } from "./rules";
 import { whereWords } from "./ServerCard";
@@ -21,7 +22,7 @@ function around({ x, y }: Point): Box {
 function anchorOf(pointed: Pointed, geometry: Geometry): Box {
   if (pointed.kind === "link") {
     const ends = [pointed.a, pointed.b];
-    const link = [...geometry.links, ...geometry.bridges].find(
+    const link = [...geometry.links, ...geometry.bridges, ...geometry.ways].find(
       ({ a, b }) => ends.includes(a) && ends.includes(b),
     );
     return link === undefined ? boxOf(geometry, pointed.a) : around(along(link.curve, 0.5));
@@ -75,6 +76,7 @@ function titleOf(pointed: Pointed): string {
 
 function MenuBody({ pointed }: { pointed: Pointed }) {
   const { verbs, links, live, clients, coordination, processes } = useLab();
+  const nodes = useLab(useShallow(shownDataNodes));
   if (verbs.length === 0) return <p className="soft">The control plane has not told its verbs yet.</p>;
   if (pointed.kind === "link")
     return <VerbList acts={linkActs(verbs, pointed.a, pointed.b, links)} onDone={close} />;
@@ -92,28 +94,51 @@ function MenuBody({ pointed }: { pointed: Pointed }) {
       </>
     );
   }
+  const ensemble = coordination?.servers.map(({ name }) => name) ?? [];
+  const others = [
+    ...clients.map(({ name }) => name),
+    ...Object.keys(live.servers),
+    ...Object.keys(live.data_nodes),
+  ];
+  const node = nodes.find(({ name }) => name === pointed.name);
+  if (node !== undefined)
+    return (
+      <>
+        {node.warning && <p className="menu-warning">{node.warning}</p>}
+        <VerbList acts={dataNodeActs(verbs, node, links)} onDone={close} />
+        <Peers name={node.name} peers={others} />
+      </>
+    );
   const server = live.servers[pointed.name];
   if (server === undefined) return <p className="soft">{pointed.name} is not part of the live run.</p>;
   const where = processes.find(({ name }) => name === pointed.name);
-  const ensemble = coordination?.servers.map(({ name }) => name) ?? [];
-  const peers = [COORDINATION, ...ensemble, ...clients.map(({ name }) => name), ...Object.keys(live.servers)];
   return (
     <>
       {server.warning && <p className="menu-warning">{server.warning}</p>}
       {where?.container && <p className="menu-where">{whereWords(where)}</p>}
       <ServerVerbs name={pointed.name} />
+      <Peers name={server.name} peers={[COORDINATION, ...ensemble, ...others]} />
+    </>
+  );
+}
+
+/** The links of a server or data node, by the other end. */
+function Peers({ name, peers }: { name: string; peers: readonly string[] }) {
+  const links = useLab((state) => state.links);
+  return (
+    <>
       <h3 className="menu-section">Its links</h3>
       <div className="chips">
         {peers
-          .filter((peer) => peer !== pointed.name)
+          .filter((peer) => peer !== name)
           .map((peer) => {
-            const { kind } = stateOf(links, pointed.name, peer);
+            const { kind } = stateOf(links, name, peer);
             return (
               <button
                 type="button"
                 key={peer}
                 className={`chip chip-${kind}`}
-                onClick={() => point({ kind: "link", a: pointed.name, b: peer })}
+                onClick={() => point({ kind: "link", a: name, b: peer })}
               >
                 {peer}
                 {kind !== "open" && <span className="soft"> {kind}</span>}

@@ -1,10 +1,12 @@
+import { useShallow } from "zustand/react/shallow";
 import type { Server } from "../../api/types";
-import { useLab, usePicture } from "../../store/store";
+import { shownDataNodes, useLab, usePicture } from "../../store/store";
 import { disagreement } from "./ServerCard";
 
 /** The topology as a table, for who reads it with ears. */
 export function Mirror({ servers }: { servers: Server[] }) {
   const { groups } = usePicture();
+  const nodes = useLab(useShallow(shownDataNodes));
   const connection = useLab((state) => state.connection.state);
   return (
     <div className="visually-hidden">
@@ -26,6 +28,7 @@ export function Mirror({ servers }: { servers: Server[] }) {
             <tr
               key={server.name}
               data-testid={`server-${server.name}`}
+              data-group={server.group}
               data-role={server.role}
               data-process={server.process}
               data-sn={server.sn}
@@ -48,6 +51,37 @@ export function Mirror({ servers }: { servers: Server[] }) {
           ))}
         </tbody>
       </table>
+      {nodes.length > 0 && (
+        <table>
+          <caption>Data nodes as they are shown</caption>
+          <thead>
+            <tr>
+              {["Data node", "Process", "Blocks", "Octets", "Damaged"].map((head) => (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {nodes.map(({ name, process, blocks, octets, damaged }) => (
+              <tr
+                key={name}
+                data-testid={`datanode-${name}`}
+                data-process={process}
+                data-blocks={blocks}
+                data-octets={octets}
+              >
+                <th scope="row">{name}</th>
+                <td>{process}</td>
+                <td>{blocks}</td>
+                <td>{octets}</td>
+                <td>{damaged}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
     </div>
   );
 }

@@ -5,10 +5,19 @@ import { useShallow } from "zustand/react/shallow";
 import { perform } from "../../actions/perform";
 import { listed } from "../../actions/words";
 import type { Link, Server } from "../../api/types";
-import { canAct, isLive, type Selection, shownPicture, shownServers, useLab } from "../../store/store";
+import {
+  canAct,
+  isLive,
+  type Selection,
+  shownDataNodes,
+  shownPicture,
+  shownServers,
+  useLab,
+} from "../../store/store";
 import { toast } from "../../store/toasts";
 import { KeyCap } from "../../ui/KeyCap";
 import { useRem } from "../../ui/useRem";
+import { DataNodes } from "./DataNodes";
 import { Dots } from "./Dots";
 import { Legend } from "./Legend";
 import { Links } from "./Links";
@@ -29,7 +38,8 @@ function useShownLinks(servers: Server[]): Link[] {
   const faults = useLab((state) => shownPicture(state).faults);
   const clients = useLab((state) => state.clients);
   const ensemble = useEnsemble();
-  const names = [...servers, ...clients].map(({ name }) => name);
+  const dataNodes = useLab(useShallow((state) => Object.keys(shownPicture(state).data_nodes)));
+  const names = [...[...servers, ...clients].map(({ name }) => name), ...dataNodes];
   const serverNames = servers.map(({ name }) => name);
   return gathered(live ? links : linksOfFaults(faults, names), ensemble, serverNames);
 }
@@ -46,6 +56,7 @@ function useGeometry(servers: Server[], links: Link[], width: number, rem: numbe
   const clientNames = clients.map(({ name }) => name).join(" ");
   const names = servers.map(({ name }) => name);
   const ensemble = useEnsemble().length;
+  const dataNodes = useLab((state) => Object.keys(shownPicture(state).data_nodes).join(" "));
   const actives = useLab((state) =>
     Object.values(shownPicture(state).groups)
       .map(({ name, active }) => `${name}/${active}`)
@@ -64,9 +75,10 @@ function useGeometry(servers: Server[], links: Link[], width: number, rem: numbe
       clients: clientNames.split(" ").filter(Boolean),
       adrift: new Set(adrift.split(" ").filter(Boolean)),
       ensemble,
+      dataNodes: dataNodes.split(" ").filter(Boolean),
     };
     return layout(scene, width, rem);
-  }, [members, actives, clientNames, adrift, ensemble, width, rem]);
+  }, [members, actives, clientNames, adrift, ensemble, dataNodes, width, rem]);
 }
 
 /** Servers, their links and what goes on between them; faults where the hand is. */
@@ -106,6 +118,7 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
   const groups = useLab((state) => shownPicture(state).groups);
   const counters = useLab((state) => state.counters);
   const clients = useLab((state) => state.clients);
+  const nodes = useLab(useShallow(shownDataNodes));
   const selection = useLab((state) => state.selection);
 
   const drop = useCallback(
@@ -206,6 +219,13 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
             />
           );
         })}
+        <DataNodes
+          geometry={geometry}
+          nodes={nodes}
+          isSelected={(name) => isSelected(selection, name)}
+          onOpen={openServer}
+          onFocus={focusServer}
+        />
         {lasso.loop.length > 1 && (
           <svg className="lasso" aria-hidden="true">
             <polygon points={lasso.loop.map(({ x, y }) => `${x},${y}`).join(" ")} />

@@ -1,7 +1,7 @@
 /** Which acts a menu offers for what is pointed at, and why some cannot be done now. */
 
 import type { Act } from "../../actions/VerbList";
-import type { Link, Process, Server, Verb } from "../../api/types";
+import type { DataNode, Link, Process, Server, Verb } from "../../api/types";
 import { rulesOn } from "./rules";
 
 const NEEDS_RUNNING = new Set(["crash", "stop", "power_loss", "expire_session", "slow_disk", "fail_disk"]);
@@ -14,7 +14,11 @@ function processRefusal(verb: string, name: string, process: Process): string {
   return "";
 }
 
-export function serverActs(verbs: readonly Verb[], server: Server, links: readonly Link[]): Act[] {
+export function serverActs(
+  verbs: readonly Verb[],
+  server: Pick<Server, "name" | "process" | "role" | "group">,
+  links: readonly Link[],
+): Act[] {
   const harmed = links.some(({ a, b }) => a === server.name || b === server.name);
   const acts: Act[] = [];
   for (const verb of verbs) {
@@ -34,6 +38,12 @@ export function serverActs(verbs: readonly Verb[], server: Server, links: readon
       acts.push({ verb, targets: [server.group], label: `Take the lock of ${server.group}`, impossible: "" });
   }
   return acts;
+}
+
+/** A data node has no session, no role and no group. */
+export function dataNodeActs(verbs: readonly Verb[], node: DataNode, links: readonly Link[]): Act[] {
+  const own = verbs.filter(({ verb, targets }) => targets !== "group" && verb !== "expire_session");
+  return serverActs(own, { name: node.name, process: node.process, role: "standby", group: "" }, links);
 }
 
 export function linkActs(verbs: readonly Verb[], a: string, b: string, links: readonly Link[]): Act[] {

@@ -14,17 +14,28 @@ export interface Dot {
   left_ms: number;
 }
 
-export type Family = "call" | "journal" | "takeover" | "renewing" | "crossing" | "view" | "other";
+export type Family = "call" | "journal" | "takeover" | "renewing" | "crossing" | "view" | "data" | "other";
 export type Palette = Record<Family | "surface", string>;
 
 export const TRAVEL_MS = 520;
 
 const FAMILIES: Record<Exclude<Family, "other">, string[]> = {
   call: ["Request", "Answer", "Refused", "Referred"],
-  journal: ["Prepare", "Prepared", "Commit", "Mismatch"],
-  takeover: ["Recover", "Promise", "Stale"],
+  journal: [
+    ...["Prepare", "Prepared", "Commit", "Mismatch", "CommitDecision", "DecisionLogged"],
+    ...["StartSegment", "WriteJournal", "JournalWritten", "OutOfStep", "FinishSegment", "SegmentFinished"],
+    ...["AddEntry", "EntryAdded", "Accept", "Accepted", "Success"],
+    ...["Broadcast", "Held", "Missing"],
+  ],
+  takeover: [
+    ...["Recover", "Promise", "Stale", "PaxosPrepare", "PaxosPromise", "Outbid"],
+    ...["NewEpoch", "EpochPromised", "HigherEpoch", "AcceptJournal", "JournalAccepted", "LedgerFenced"],
+    ...["Flush", "Flushed", "Fetch", "Fetched", "Settle", "Settled"],
+  ],
   renewing: [
+    "PaxosJoin",
     ...["Register", "Renew", "Renewed", "FetchGroups", "Groups", "TakeImage", "ImageTaken", "Prune"],
+    ...["ReadJournal", "JournalRead", "ReadEntries", "EntriesRead"],
     ...["OpenImage", "ImagePacket", "ImagePacketAcked", "PacketNotTaken", "CloseImage", "ImageShelved"],
     ...["AskImages", "ImagesTold", "FetchFile", "FilePiece", "AskSums", "SumsTold"],
     ...["AskReport", "FileReport", "RecoverFile", "RemoveFile"],
@@ -32,8 +43,18 @@ const FAMILIES: Record<Exclude<Family, "other">, string[]> = {
   crossing: [
     ...["OpReq", "CommitReq", "AbortReq", "Ack", "DecisionReq", "VoteReq", "Vote"],
     ...["Decision", "Decided", "OutcomeReq", "LookUp", "Found"],
+    ...["BeginMarking", "MarkingEnded", "TellTime", "TimeTold", "Drain", "Drained"],
+    ...["WriteBarrier", "BarrierStands", "CheckpointDecided"],
   ],
-  view: ["AskView", "ViewCopy", "Ping"],
+  view: [
+    ...["AskView", "ViewCopy", "Ping", "AskLease", "LeaseGranted"],
+    ...["Alive", "JoinView", "Welcome", "Installed"],
+  ],
+  data: [
+    ...["NodeBeat", "BeatHeard", "FullReport", "Changes", "WantReport", "Replicate", "Remove"],
+    ...["Locate", "Located", "Choose", "Chosen", "WriteBlock", "WriteOpened", "Packet", "PacketAcked"],
+    ...["AskReplica", "ReplicaIs", "ReadBlock", "BlockRead"],
+  ],
 };
 const REPLIES = new Set([
   "Answer",
@@ -60,6 +81,37 @@ const REPLIES = new Set([
   "Found",
   "Checked",
   "ViewCopy",
+  "DecisionLogged",
+  "JournalWritten",
+  "OutOfStep",
+  "SegmentFinished",
+  "EntryAdded",
+  "EpochPromised",
+  "HigherEpoch",
+  "JournalAccepted",
+  "LedgerFenced",
+  "JournalRead",
+  "EntriesRead",
+  "MarkingEnded",
+  "TimeTold",
+  "Drained",
+  "BarrierStands",
+  "BeatHeard",
+  "Located",
+  "Chosen",
+  "WriteOpened",
+  "PacketAcked",
+  "ReplicaIs",
+  "BlockRead",
+  "Accepted",
+  "PaxosPromise",
+  "Outbid",
+  "LeaseGranted",
+  "Held",
+  "Flushed",
+  "Fetched",
+  "Settled",
+  "Welcome",
 ]);
 
 const BY_KIND = new Map(

@@ -56,6 +56,35 @@ describe("layout", () => {
     }
   }
 
+  for (const width of [1232, 368])
+    for (const names of [
+      ["dn1"],
+      ["dn1", "dn2", "dn3"],
+      Array.from({ length: 9 }, (_, index) => `dn${index + 1}`),
+    ])
+      it(`keeps ${names.length} data nodes apart under the servers in ${width} pixels`, () => {
+        const geometry = layout({ ...scene(4), dataNodes: names }, width, 15);
+        const boxes = Object.values(geometry.nodes);
+        expect(Object.keys(geometry.nodes)).toEqual(names);
+        const lowest = Math.max(...Object.values(geometry.cards).map(({ y, height }) => y + height));
+        boxes.forEach((box, index) => {
+          expect(box.y).toBeGreaterThan(lowest);
+          expect(box.y + box.height).toBeLessThanOrEqual(geometry.height);
+          expect(box.x + box.width).toBeLessThanOrEqual(width + 0.01);
+          for (const other of boxes.slice(0, index)) expect(overlap(box, other)).toBe(false);
+          if (geometry.narrow) expect(overlap(box, geometry.island)).toBe(false);
+        });
+      });
+
+  it("leads from actives and clients to data nodes, and from one of these to the next", () => {
+    const groups = [{ name: "g1", servers: ["mds1", "mds2"], active: "mds2" }];
+    const { ways } = layout({ ...scene(2), groups, dataNodes: ["dn1", "dn2"] }, 1232, 16);
+    expect(ways.map(({ a, b }) => `${a}-${b}`).sort()).toEqual([
+      ...["client1-dn1", "client1-dn2", "dn1-dn2", "mds2-dn1", "mds2-dn2"],
+    ]);
+    expect(layout(scene(2), 1232, 16)).toMatchObject({ ways: [], nodeLane: null });
+  });
+
   it("joins every pair once, and begins and ends at their boxes", () => {
     const { links, cards } = layout(scene(4), 1232, 16);
     expect(links).toHaveLength(6 + 4 + 4);

@@ -1,5 +1,7 @@
 /** Where everything of the topology stands: pure geometry in pixels, from names and the size of the place. */
 
+import { nodeLane, waysToNodes } from "./layoutNodes";
+
 export interface Point {
   x: number;
   y: number;
@@ -26,6 +28,7 @@ export interface Scene {
   adrift: ReadonlySet<string>;
   /** How many servers of coordination are shown one by one. */
   ensemble?: number;
+  dataNodes?: readonly string[];
 }
 
 export interface Geometry {
@@ -44,6 +47,11 @@ export interface Geometry {
   links: LinkShape[];
   /** The ways between the actives of different groups. */
   bridges: LinkShape[];
+  /** The data nodes, and the place under them all; null where there are none. */
+  nodes: Record<string, Box>;
+  nodeLane: Box | null;
+  /** The ways to data nodes: they are not drawn unless they are harmed. */
+  ways: LinkShape[];
 }
 
 export const COORDINATION = "coordination";
@@ -86,6 +94,9 @@ export function layout(scene: Scene, width: number, rem: number): Geometry {
     adrift: scene.adrift.size,
     links: [],
     bridges: [],
+    nodes: {},
+    nodeLane: null,
+    ways: [],
   };
   let top = frame.laneTop;
   const counted = scene.groups.length > 1 ? COUNTED_REM * rem : 0;
@@ -94,10 +105,18 @@ export function layout(scene: Scene, width: number, rem: number): Geometry {
     geometry.lanes.push({ name, box: { x: laneLeft, y: top, width: laneWidth, height } });
     top += height + rem;
   }
+  const { dataNodes = [] } = scene;
+  if (dataNodes.length > 0) {
+    const { lane, boxes } = nodeLane(dataNodes, { x: laneLeft, y: top, width: laneWidth }, rem);
+    geometry.nodes = boxes;
+    geometry.nodeLane = lane;
+    top += lane.height + rem;
+  }
   placeIsland(geometry, frame, sizes, scene, top - rem);
   placeClients(geometry, frame, scene.clients);
   geometry.links = allLinks(geometry, scene, rem);
   geometry.bridges = allBridges(geometry, scene, rem);
+  geometry.ways = waysToNodes(geometry, scene, rem);
   const lowest = Math.max(top - rem, geometry.island.y + geometry.island.height);
   geometry.height = lowest + 0.5 * rem;
   return geometry;
@@ -238,7 +257,7 @@ function bridge(geometry: Geometry, a: string, b: string, rem: number): Curve {
 }
 
 export function boxOf(geometry: Geometry, name: string): Box {
-  return geometry.cards[name] ?? geometry.clients[name] ?? geometry.coordination;
+  return geometry.cards[name] ?? geometry.clients[name] ?? geometry.nodes[name] ?? geometry.coordination;
 }
 
 function toCoordination(geometry: Geometry, server: string, rem: number): Curve {

@@ -38,7 +38,7 @@ export function useLasso(geometry: Geometry, onCaught: (names: string[]) => void
       return;
     }
     const polygon = loop.map(({ x, y }) => [x, y] as [number, number]);
-    const caught = Object.entries(geometry.cards).filter(([, box]) => {
+    const caught = Object.entries({ ...geometry.cards, ...geometry.nodes }).filter(([, box]) => {
       const { x, y } = centre(box);
       return polygonContains(polygon, [x, y]);
     });

@@ -17,7 +17,7 @@ describe("what an act will do", () => {
   });
 
   it("makes a directory where one stands, not in a file", () => {
-    const rest = { entries: 3, mode: 0, owner: "", mtime_ns: 0 };
+    const rest = { entries: 3, length: 0, mode: 0, owner: "", mtime_ns: 0 };
     const entries = [
       { ...rest, name: "d", kind: "directory" as const, home: "g2", branch_point: true },
       { ...rest, name: "f", kind: "file" as const, home: "g1", branch_point: false },

@@ -1,12 +1,16 @@
 import { type FormEvent, useState } from "react";
+import { lineOf } from "../../api/client";
 import { count } from "../../store/time";
 import { complain } from "../../store/toasts";
 import { Dialog } from "../../ui/Dialog";
-import { type Target, useAct } from "./acts";
-import { makeDirectory, remove, rename } from "./store";
+import { PUTS, type Target, useAct } from "./acts";
+import { createFile, makeDirectory, remove, rename } from "./store";
+import { UploadForm } from "./UploadForm";
 
 const TITLES: Record<Target["act"], string> = {
   make: "New directory",
+  create: "New empty file",
+  upload: "Upload a file",
   rename: "Rename or move",
   delete: "Delete",
 };
@@ -26,14 +30,17 @@ export function ActDialog() {
   const target = useAct((state) => state.target);
   return (
     <Dialog opened={target !== null} title={target === null ? "" : TITLES[target.act]} onClose={close}>
-      {target !== null && <ActForm key={`${target.act} ${target.path}`} target={target} />}
+      {target?.act === "upload" && <UploadForm key={target.path} directory={target.path} onClose={close} />}
+      {target !== null && target.act !== "upload" && (
+        <ActForm key={`${target.act} ${target.path}`} target={target} />
+      )}
     </Dialog>
   );
 }
 
 /** What will happen, in one sentence. */
 export function consequence({ act, path, directory, entries, home }: Target): string {
-  if (act === "make") return `In ${path}, which is at home in ${home}. The placement decides its own home.`;
+  if (PUTS.has(act)) return `In ${path}, which is at home in ${home}. The placement decides its own home.`;
   if (act === "rename")
     return `${path} goes to another name, or to another directory; its home stays ${home}.`;
   const of = home === "" ? "" : ` of ${home}`;
@@ -49,7 +56,7 @@ function ActForm({ target }: { target: Target }) {
   const [busy, setBusy] = useState(false);
   const [failed, setFailed] = useState("");
   const wrong =
-    act === "make" && (text === "" || text.includes("/"))
+    PUTS.has(act) && (text === "" || text.includes("/"))
       ? "A name without a slash"
       : act === "rename" && (!text.startsWith("/") || text === path)
         ? "Another path, from the root"
@@ -63,12 +70,13 @@ function ActForm({ target }: { target: Target }) {
     setFailed("");
     try {
       if (act === "make") await makeDirectory(path, text);
+      else if (act === "create") await createFile(path, text);
       else if (act === "rename") await rename(path, text);
       else await remove(path, directory);
       if (isOpen()) close();
     } catch (error) {
       if (!isOpen()) return complain(error);
-      setFailed(error instanceof Error ? error.message : String(error));
+      setFailed(lineOf(error));
       setBusy(false);
     }
   };
@@ -77,7 +85,7 @@ function ActForm({ target }: { target: Target }) {
       <p>{consequence(target)}</p>
       {act !== "delete" && (
         <label>
-          {act === "make" ? "Name" : "New path"}
+          {PUTS.has(act) ? "Name" : "New path"}
           <input
             ref={first}
             value={text}

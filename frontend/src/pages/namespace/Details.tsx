@@ -1,9 +1,12 @@
 import { useShallow } from "zustand/react/shallow";
+import { contentAddress } from "../../api/client";
 import { isConnected, useLab } from "../../store/store";
 import { count } from "../../store/time";
 import { GroupBadge } from "../../ui/GroupBadge";
 import { KeyCap } from "../../ui/KeyCap";
-import { ACTS, type ActName } from "./acts";
+import { octetWords } from "../../ui/octets";
+import { ACTS, type ActName, PUTS } from "./acts";
+import { Blocks } from "./Blocks";
 import { useTree } from "./store";
 import { nameOf, parentOf, ROOT } from "./tree";
 
@@ -38,6 +41,7 @@ export function Details({ onAct }: { onAct: (act: ActName) => void }) {
           <>
             <Fact name="kind" value={entry.kind} />
             {entry.kind === "directory" && <Fact name="names" value={count(entry.entries)} />}
+            {entry.kind === "file" && <Fact name="length" value={octetWords(entry.length)} />}
             <Fact name="owner" value={entry.owner} />
             <Fact name="mode" value={modeWords(entry.mode)} />
             <Fact name="changed" value={new Date(entry.mtime_ns / NS_PER_MS).toLocaleString()} />
@@ -50,13 +54,25 @@ export function Details({ onAct }: { onAct: (act: ActName) => void }) {
           and deleting it takes both groups.
         </p>
       )}
+      {entry?.kind === "file" && <Blocks path={path} />}
       <div className="details-acts">
+        {entry?.kind === "file" && (
+          <a
+            className="pill"
+            href={contentAddress(path)}
+            download={entry.name}
+            aria-disabled={!enabled}
+            data-testid="download"
+          >
+            Download <KeyCap>G</KeyCap>
+          </a>
+        )}
         {ACTS.map(({ act, label, key }) => (
           <button
             key={act}
             type="button"
             className={act === "delete" ? "pill danger" : "pill"}
-            disabled={!enabled || (path === ROOT && act !== "make")}
+            disabled={!enabled || (path === ROOT && !PUTS.has(act))}
             data-testid={`act-${act}`}
             onClick={() => onAct(act)}
           >

@@ -3,6 +3,7 @@ import { useShallow } from "zustand/react/shallow";
 import { isConnected, useLab } from "../../store/store";
 import { count } from "../../store/time";
 import { GroupBadge } from "../../ui/GroupBadge";
+import { octetWords } from "../../ui/octets";
 import { actOfKey, beginAct } from "./acts";
 import { again, againAll, more, point, setOpen, useTree } from "./store";
 import { moved, ROOT, type Row, rowsOf } from "./tree";
@@ -44,6 +45,8 @@ export function Tree() {
     else if (key === "ArrowLeft" && row.kind === "object" && row.open === true) setOpen(row.path, false);
     else if (key.startsWith("Arrow") || key === "Home" || key === "End") point(moved(rows, at, key));
     else if (key.toLowerCase() === "u") againAll();
+    else if (key.toLowerCase() === "g")
+      document.querySelector<HTMLElement>("[data-testid=download]")?.click();
     else if (act !== null) beginAct(act);
     else return;
     event.preventDefault();
@@ -110,6 +113,9 @@ function Named({ row, groups }: { row: Extract<Row, { kind: "object" }>; groups:
         <span className="soft figures">
           {count(entry.entries)} {entry.entries === 1 ? "name" : "names"}
         </span>
+      )}
+      {entry !== null && entry.kind === "file" && entry.length > 0 && (
+        <span className="soft figures">{octetWords(entry.length)}</span>
       )}
       <span className="tree-space" />
       {entry?.branch_point && (

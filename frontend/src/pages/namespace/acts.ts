@@ -6,11 +6,11 @@ import { toast } from "../../store/toasts";
 import { useTree } from "./store";
 import { type Dirs, nameOf, parentOf, ROOT } from "./tree";
 
-export type ActName = "make" | "rename" | "delete";
+export type ActName = "make" | "create" | "upload" | "rename" | "delete";
 
 export interface Target {
   act: ActName;
-  /** Of `make` the directory in which it is made, else what is changed. */
+  /** Of `make`, `create` and `upload` the directory in which it is made, else what is changed. */
   path: string;
   directory: boolean;
   /** Names in it; 0 for a file. */
@@ -20,9 +20,14 @@ export interface Target {
 
 export const ACTS: { act: ActName; label: string; key: string }[] = [
   { act: "make", label: "New directory", key: "N" },
+  { act: "create", label: "New empty file", key: "E" },
+  { act: "upload", label: "Upload a file", key: "O" },
   { act: "rename", label: "Rename or move", key: "M" },
   { act: "delete", label: "Delete", key: "D" },
 ];
+
+/** Acts that put something into a directory. */
+export const PUTS = new Set<ActName>(["make", "create", "upload"]);
 
 const OTHER_KEYS: Record<string, ActName> = { F2: "rename", Delete: "delete" };
 
@@ -38,7 +43,7 @@ export function targetOf(act: ActName, path: string, dirs: Dirs): Target {
   const parent = dirs[parentOf(path)]?.read;
   const entry = parent?.entries.find(({ name }) => name === nameOf(path));
   const [home, directory] = path === ROOT ? [parent?.home, true] : [entry?.home, entry?.kind === "directory"];
-  if (act === "make" && !directory)
+  if (PUTS.has(act) && !directory)
     return { act, path: parentOf(path), directory: true, entries: 0, home: parent?.home ?? "" };
   return { act, path, directory, entries: entry?.entries ?? 0, home: home ?? "" };
 }
@@ -47,6 +52,6 @@ export function targetOf(act: ActName, path: string, dirs: Dirs): Target {
 export function beginAct(act: ActName): void {
   const state = useLab.getState();
   if (!isConnected(state)) toast("The control plane does not answer now", null, "error");
-  else if (state.path === ROOT && act !== "make") toast("The root stays what it is", null, "error");
+  else if (state.path === ROOT && !PUTS.has(act)) toast("The root stays what it is", null, "error");
   else useAct.setState({ target: targetOf(act, state.path, useTree.getState().dirs) });
 }

@@ -1,10 +1,11 @@
 /** What has been read of the tree, and the acts that read more of it or change it. */
 
 import { create } from "zustand";
-import { api } from "../../api/client";
+import { api, lineOf, upload } from "../../api/client";
 import type { Entry, FsRequest } from "../../api/types";
 import { useLab } from "../../store/store";
 import { toast } from "../../store/toasts";
+import { octetWords } from "../../ui/octets";
 import { above, type Dir, type Dirs, extended, joined, nameOf, parentOf, ROOT, within } from "./tree";
 
 /** How far a wanted name is looked for in a large directory, in pages of names. */
@@ -35,10 +36,6 @@ function changed(path: string, change: Partial<Dir>): void {
   });
 }
 
-function line(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 /** Reads the first names of a directory, or those behind the known ones. A later question makes an earlier one void. */
 async function ask(path: string, again: boolean): Promise<boolean> {
   const number = (newest.get(path) ?? 0) + 1;
@@ -52,7 +49,7 @@ async function ask(path: string, again: boolean): Promise<boolean> {
     changed(path, { read: extended(known, came, again), asking: false });
     return true;
   } catch (error) {
-    if (newest.get(path) === number) changed(path, { asking: false, failed: line(error) });
+    if (newest.get(path) === number) changed(path, { asking: false, failed: lineOf(error) });
     return false;
   }
 }
@@ -140,6 +137,30 @@ export async function makeDirectory(parent: string, name: string): Promise<void>
   const path = joined(parent, name);
   await change({ do: "mkdir", path }, [parent], path);
   toast(`Created ${path}, at home in ${entryOf(path)?.home ?? "its group"}`);
+}
+
+export async function createFile(parent: string, name: string): Promise<void> {
+  const path = joined(parent, name);
+  await change({ do: "create", path }, [parent], path);
+  toast(`Created ${path}, at home in ${entryOf(path)?.home ?? "its group"}`);
+}
+
+/** Sends a file of this machine. Raises what the control plane answers. */
+export async function uploadFile(
+  parent: string,
+  name: string,
+  file: File,
+  progress: (share: number) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const path = joined(parent, name);
+  try {
+    const { octets } = await upload(path, file, progress, signal);
+    toast(`Uploaded ${octetWords(octets)} to ${path}`);
+  } finally {
+    await again(parent);
+  }
+  await show(path);
 }
 
 export async function rename(path: string, to: string): Promise<void> {

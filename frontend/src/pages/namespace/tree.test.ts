@@ -3,7 +3,7 @@ import type { Entry } from "../../api/types";
 import { above, type Dir, extended, joined, moved, nameOf, parentOf, ROOT, rowsOf, within } from "./tree";
 
 function entry(name: string, kind: Entry["kind"] = "directory", home = "g1"): Entry {
-  const rest = { entries: 0, mode: 0o755, owner: "clover", mtime_ns: 0 };
+  const rest = { entries: 0, length: 0, mode: 0o755, owner: "clover", mtime_ns: 0 };
   return { name, kind, home, branch_point: home !== "g1", ...rest };
 }
 

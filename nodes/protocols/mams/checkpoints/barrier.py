@@ -11,11 +11,11 @@ from collections.abc import Coroutine
 
 from nodes.config import MILLISECOND, SECOND
 from nodes.metadata.records import BarrierRecord
-from nodes.protocols.mams.answering import Answering
 from nodes.protocols.mams.checkpoints import messages as m
 from nodes.protocols.mams.checkpoints.ledger import PENDING, Barrier
 from nodes.protocols.mams.replica import Replica
-from nodes.protocols.mams.writer import JournalWriter
+from nodes.replicas.answering import Answering
+from nodes.replicas.writer import JournalWriter
 from nodes.scope import Scope
 from nodes.trace.checkpoints import BarrierWritten
 from nodes.wire.calls import Reply
@@ -90,7 +90,10 @@ class GroupBarrier:
             await self._replica.world.clock.sleep(LOOK_NS)
         if self._name != question.name or self._written is None:
             return None
-        return m.BarrierStands(0, self._written.mark, self._written.digest)
+        return self._stands(self._written)
+
+    def _stands(self, written: Barrier) -> m.BarrierStands:
+        return m.BarrierStands(0, written.mark, written.digest, written.next_block)
 
     async def _write(self, question: m.WriteBarrier) -> m.BarrierStands:
         """The barrier is a group of the journal by itself."""
@@ -103,13 +106,13 @@ class GroupBarrier:
         committed = asyncio.get_running_loop().create_future()
         writer.after_commit(lambda: committed.set_result(None))
         await committed
-        self._written = Barrier(mark, f"{digest:016x}")
+        self._written = Barrier(mark, f"{digest:016x}", replica.state.namespace.tree.bodies.next_block)
         replica.world.trace.emit(
             BarrierWritten(
                 replica.group.name, question.name, question.stamp_ns, mark.sn, mark.epoch, mark.crc, digest
             )
         )
-        stands = m.BarrierStands(0, mark, self._written.digest)
+        stands = self._stands(self._written)
         if question.at_once:
             self._resume(f"{question.name}: does not wait for the others")
         return stands

@@ -1,4 +1,4 @@
-"""What a person may ask any server about checkpoints: mark one, list them, count what came after, go back to one (CFS §4.3)."""
+"""What a person may ask any server about checkpoints: mark one, list them, count what came after, go back to one, delete one (CFS §4.3)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from nodes.protocols.mams.checkpoints.ledger import (
     Refused,
     checked_name,
 )
-from nodes.protocols.mams.log import decode_group
 from nodes.protocols.mams.replica import Replica
+from nodes.replicas.log import decode_group
 from nodes.wire.messages import Message
 from nodes.world import CoordinationError
 
@@ -69,6 +69,7 @@ class Commands:
             "checkpoints": self._list,
             "count_after": self._count_after,
             "recover": self._recover,
+            "delete_checkpoint": self._delete,
         }
         return {word: _refusing(command) for word, command in commands.items()}
 
@@ -120,6 +121,12 @@ class Commands:
     async def _recover(self, question: Answer) -> Answer:
         incarnation = await self._replica.ledger.recover(checked_name(str(question["name"])))
         return {"incarnation": incarnation.number, "checkpoint": incarnation.checkpoint}
+
+    async def _delete(self, question: Answer) -> Answer:
+        name = checked_name(str(question["name"]))
+        await self._replica.ledger.delete(name)
+        await self._replica.pins.keep_up(self._replica.ledger)
+        return {"deleted": name}
 
 
 def _refusing(command: Callable[[Answer], Awaitable[Answer]]) -> Callable[[Answer], Awaitable[Answer]]:

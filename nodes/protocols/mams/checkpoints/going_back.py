@@ -13,9 +13,9 @@ from nodes.protocols.mams.checkpoints.incarnation import (
     store_origin,
 )
 from nodes.protocols.mams.checkpoints.ledger import Barrier, Incarnation
-from nodes.protocols.mams.log import NOTHING
 from nodes.protocols.mams.replica import Replica, empty_namespace
-from nodes.protocols.mams.view import Watch
+from nodes.replicas.log import NOTHING
+from nodes.replicas.view import Watch
 from nodes.trace.checkpoints import TakenBack
 from nodes.wire.messages import Mark
 
@@ -23,15 +23,21 @@ from nodes.wire.messages import Mark
 class Incarnations:
     """Follows what the coordination service says of the whole cluster."""
 
-    def __init__(self, replica: Replica, changed: Callable[[], None], stop_reading: Callable[[], None]):
+    def __init__(
+        self,
+        replica: Replica,
+        changed: Callable[[], None],
+        stop_reading: Callable[[], None],
+        went_back: Callable[[], None],
+    ):
         self._replica = replica
         self._stop_reading = stop_reading
         """Ends whatever else alters journal or namespace."""
+        self._went_back = went_back
+        """What was heard of the state that is set aside is to be heard anew."""
         self.watch = Watch(changed)
         self._going: asyncio.Task[None] | None = None
         """Goes on when the session ends: journal and namespace are not left between two incarnations."""
-        self._version = -1
-        """Of the list of checkpoints that was read last."""
 
     async def keep_up(self) -> None:
         """Goes back with the cluster, and learns which checkpoints are kept. Raises CoordinationError, Damaged, OSError."""
@@ -42,11 +48,9 @@ class Incarnations:
                 self._stop_reading()
                 self._going = replica.world.scope.spawn(go_back(replica, incarnation), "going back")
             await asyncio.shield(self._going)
+            self._went_back()
         replica.view.incarnation_version = version
-        checkpoints = await ledger.version()
-        if checkpoints != self._version:
-            replica.pins.refresh(await ledger.all())
-            self._version = checkpoints
+        await replica.pins.keep_up(ledger)
 
 
 async def go_back(replica: Replica, incarnation: Incarnation) -> None:

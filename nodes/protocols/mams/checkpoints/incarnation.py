@@ -14,7 +14,7 @@ from crc32c import crc32c
 
 from nodes.errors import Damaged
 from nodes.metadata.records import call_of
-from nodes.protocols.mams.log import NOTHING, ReplicaLog, decode_group
+from nodes.replicas.log import NOTHING, ReplicaLog, decode_group
 from nodes.storage.journal_file import Journal
 from nodes.wire.messages import Mark
 from nodes.world import Disk

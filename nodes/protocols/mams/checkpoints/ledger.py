@@ -11,7 +11,7 @@ import re
 import msgspec
 
 from nodes.config import MILLISECOND
-from nodes.protocols.mams.view import INCARNATION, EpochNode, GlobalView, Watch
+from nodes.replicas.view import INCARNATION, JUNIOR, EpochNode, GlobalView, Watch
 from nodes.wire.messages import Mark
 from nodes.world import (
     BadVersion,
@@ -46,6 +46,8 @@ class Barrier(msgspec.Struct, frozen=True):
 
     mark: Mark
     digest: str
+    next_block: int = 0
+    """Every block that it names has a lower number."""
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
@@ -212,6 +214,42 @@ class Ledger:
             if each.state == PENDING:
                 await self.void(each.name)
 
+    # --- deletion --------------------------------------------------------------------------------------------------
+
+    async def delete(self, name: str) -> None:
+        """What was kept for the checkpoint is kept no more. Raises Refused."""
+        for _ in range(TRIES):
+            version = await self.version()
+            deletable(name, await self.all())
+            incarnation, _ = await self.incarnation()
+            if incarnation.checkpoint == name and not await self._has_arrived(incarnation):
+                raise Refused(
+                    f"the cluster is going back to {name} just now: ask again when every group serves"
+                )
+            try:
+                await self._coordination.multi([Set(ROOT, b"", version), Delete(f"{ROOT}/{name}")])
+                return
+            except (BadVersion, NoNode):
+                continue
+            except ConnectionLoss:
+                await self._world.clock.sleep(READ_AGAIN_NS)
+                if await self._known(name) is None:
+                    return
+        raise Refused("the cluster keeps changing: ask again")
+
+    async def _has_arrived(self, incarnation: Incarnation) -> bool:
+        """Whether a write quorum of every group has gone back and is in step again."""
+        for group, view in self._views.items():
+            node, _ = await view.epoch()
+            configuration, _ = await view.configuration()
+            places = await view.places()
+            there = [
+                name for name in configuration.members if name in places and places[name].state != JUNIOR
+            ]
+            if node.epoch <= incarnation.epochs[group] or len(there) < configuration.write_quorum:
+                return False
+        return True
+
     # --- recovery --------------------------------------------------------------------------------------------------
 
     async def recover(self, name: str) -> Incarnation:
@@ -261,6 +299,21 @@ class Ledger:
         return node, changes
 
 
+def deletable(name: str, known: list[Checkpoint]) -> Checkpoint:
+    """The checkpoint of this name, unless it is being marked. Raises Refused."""
+    found = next((each for each in known if each.name == name), None)
+    if found is None:
+        raise _unknown(name, known)
+    if found.state == PENDING:
+        raise Refused(f"checkpoint {name} is being marked")
+    return found
+
+
+def _unknown(name: str, known: list[Checkpoint]) -> Refused:
+    there = ", ".join([each.name for each in known if each.state == COMPLETE][-10:])
+    return Refused(f"no checkpoint is called {name[:63]!r}; there are {there or 'none'}")
+
+
 def recoverable(name: str, known: list[Checkpoint]) -> Checkpoint:
     """The complete checkpoint of this name. Raises Refused."""
     pending = next((each.name for each in known if each.state == PENDING), "")
@@ -268,10 +321,7 @@ def recoverable(name: str, known: list[Checkpoint]) -> Checkpoint:
         raise Refused(f"checkpoint {pending} is being marked")
     found = next((each for each in known if each.name == name), None)
     if found is None:
-        complete = [each.name for each in known if each.state == COMPLETE]
-        raise Refused(
-            f"no checkpoint is called {name[:63]!r}; there are {', '.join(complete[-10:]) or 'none'}"
-        )
+        raise _unknown(name, known)
     if found.state == VOID:
         raise Refused(f"checkpoint {name} is void: it was never written by all groups")
     if found.state == ASIDE:

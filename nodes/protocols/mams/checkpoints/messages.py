@@ -53,6 +53,7 @@ class BarrierStands(Reply, array_like=True, tag=True, gc=False):
     mark: Mark
     digest: str
     """Of the namespace at the barrier, 16 hexadecimal digits."""
+    next_block: int
 
 
 class CheckpointDecided(Message, array_like=True, tag=True, gc=False):

@@ -1,38 +1,65 @@
-"""What this server keeps for checkpoints: an image at or below each barrier, and the journal from there (safety rule 14)."""
+"""What is kept for checkpoints: an image at or below each barrier, the journal from there, and the blocks that it names (safety rule 14)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 from nodes.metadata.records import BarrierRecord
-from nodes.protocols.mams.checkpoints.ledger import ASIDE, COMPLETE, VOID, Checkpoint
+from nodes.protocols.mams.checkpoints.ledger import ASIDE, COMPLETE, VOID, Checkpoint, Ledger
 from nodes.slots import ImageStore
 from nodes.wire.messages import JournalGroup
 
 
-class Pins:
-    """A barrier is pinned as soon as it is in the journal, and let go when its checkpoint is known to be void or set aside."""
+class Pin(NamedTuple):
+    """A barrier in this group's journal."""
 
-    def __init__(self, images: ImageStore, group: str, unpinned: bool):
+    sn: int
+    next_block: int
+
+
+class Pins:
+    """A barrier is pinned as soon as it is in the journal, and let go when its checkpoint is void, set aside or deleted."""
+
+    def __init__(self, images: ImageStore, group: str, next_block: Callable[[], int], unpinned: bool):
         self._images = images
         self._group = group
+        self._next_block = next_block
         self._unpinned = unpinned
-        self._barriers: dict[str, int] = {}
-        """Checkpoint to the sn of its barrier in this group's journal."""
+        self._pins: dict[str, Pin] = {}
+        """By checkpoint."""
+        self._version = -1
+        """Of the list of checkpoints that was read last."""
+        self.blocks_below = 0
+        """Blocks with lower numbers may be named by a kept checkpoint: their replicas stay though the namespace has freed them."""
 
     def on_group(self, group: JournalGroup) -> None:
         records = group.records
         if len(records) == 1 and type(records[0]) is BarrierRecord:
-            self._barriers[records[0].name] = group.sn
+            self._pins[records[0].name] = Pin(group.sn, self._next_block())
             self._pin()
 
-    def refresh(self, known: list[Checkpoint]) -> None:
-        """As the coordination service has them."""
+    async def keep_up(self, ledger: Ledger) -> None:
+        """Raises CoordinationError."""
+        version = await ledger.version()
+        if version != self._version:
+            mine = list(self._pins)
+            self.refresh(await ledger.all(), mine)
+            self._version = version
+
+    def refresh(self, known: list[Checkpoint], mine: list[str]) -> None:
+        """As the coordination service has them; of `mine`, which were pinned before it was asked, those it does not have are deleted."""
+        for name in {*mine} - {each.name for each in known}:
+            self._pins.pop(name, None)
         for each in known:
             if each.state == COMPLETE:
-                self._barriers[each.name] = each.barriers[self._group].mark.sn
+                barrier = each.barriers[self._group]
+                self._pins[each.name] = Pin(barrier.mark.sn, barrier.next_block)
             elif each.state in (VOID, ASIDE):
-                self._barriers.pop(each.name, None)
+                self._pins.pop(each.name, None)
         self._pin()
 
     def _pin(self) -> None:
         if not self._unpinned:
-            self._images.pinned = set(self._barriers.values())
+            self._images.pinned = {pin.sn for pin in self._pins.values()}
+            self.blocks_below = max((pin.next_block for pin in self._pins.values()), default=0)

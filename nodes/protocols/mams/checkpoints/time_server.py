@@ -94,7 +94,9 @@ class TimeServer:
         written = await self._all(groups, lambda: m.WriteBarrier(0, name, stamp_ns, at_once), self._own.write)
         if written is None:
             return "", stamp_ns, {}
-        barriers = {group: Barrier(each.mark, each.digest) for group, each in written.items()}
+        barriers = {
+            group: Barrier(each.mark, each.digest, each.next_block) for group, each in written.items()
+        }
         outcome = await self._ledger.complete(pending, stamp_ns, barriers, groups)
         return outcome or VOID, stamp_ns, barriers
 

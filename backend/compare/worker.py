@@ -1,0 +1,88 @@
+"""`python -m backend.compare.worker`: one configuration of a comparison, on the simulator.
+
+Reads a `Task` as JSON from standard input; writes JSON lines: `{"at_s"}` while it goes on, then `{"measured"}` or `{"error"}`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from backend.compare.measures import Measured, Measures
+from backend.errors import LabError, Malformed
+from backend.scenarios.fabric import Simulated
+from backend.scenarios.model import ClusterPart, ExpectPart, Scenario
+from backend.scenarios.reading import read
+from backend.scenarios.runner import Run
+from nodes.trace.events import Stamped
+from nodes.wire.messages import Message
+
+TELL_NS = 1_000_000_000
+LOG = "journal"
+
+
+class Task(msgspec.Struct, forbid_unknown_fields=True):
+    file: str
+    seed: int
+    cluster: dict[str, Any]
+    """What differs from the scenario's own cluster."""
+
+
+def on_another(scenario: Scenario, change: dict[str, Any]) -> Scenario:
+    """The same workload and faults on another cluster, and nothing expected. Raises Malformed."""
+    wanted = msgspec.to_builtins(scenario.cluster) | change
+    try:
+        cluster = msgspec.convert(wanted, ClusterPart)
+    except msgspec.ValidationError as error:
+        raise Malformed(f"no such cluster: {error}") from None
+    steps = [step for step in scenario.steps if step.expect is None]
+    return msgspec.structs.replace(scenario, cluster=cluster, steps=steps, expect=ExpectPart())
+
+
+def measure(task: Task) -> Measured:
+    """Raises LabError when the scenario cannot be run to its end with this configuration."""
+    run = Run(on_another(read(Path(task.file))[0], task.cluster), "simulated", task.seed)
+    assert isinstance(run.fabric, Simulated)
+    cluster, checked = run.fabric.cluster, run.fabric.listener
+    measures = Measures()
+    told_ns = 0
+
+    def on_event(stamped: Stamped) -> None:
+        nonlocal told_ns
+        checked(stamped)
+        measures.on_event(stamped)
+        if stamped.at_ns >= told_ns:
+            told_ns = stamped.at_ns + TELL_NS
+            say({"at_s": stamped.at_ns / 1e9})
+
+    def on_sent(sender: str, receiver: str, message: Message) -> None:
+        measures.on_message(type(message).__name__, len(cluster.net.codec.encode([message])))
+
+    run.fabric.listener = on_event
+    cluster.net.on_sent = on_sent
+    outcome = asyncio.run(run.run())
+    missed = next((verdict for verdict in outcome.verdicts if not verdict.held), None)
+    if missed is not None:
+        raise LabError(f"{missed.expected}: {missed.seen}")
+    log_writes = sum(server.store.synced.get(LOG, 0) for server in cluster.servers.values())
+    return measures.measured(outcome.started_ns, outcome.ended_ns, log_writes, outcome.lamps)
+
+
+def say(line: dict[str, Any]) -> None:
+    sys.stdout.buffer.write(msgspec.json.encode(line) + b"\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    try:
+        say({"measured": measure(msgspec.json.decode(sys.stdin.buffer.read(), type=Task))})
+    except LabError as error:
+        say({"error": error.message})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""compose.yaml cut, or stretched, to the hosts that a scenario needs. Pure but for reading and writing the file."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from ruamel.yaml import YAML
+
+from backend.scenarios.model import Scenario
+from backend.settings import REPOSITORY
+
+COMPOSE_FILE = REPOSITORY / "compose.yaml"
+SAMPLES = {"mds": "mds1", "dn": "dn1"}
+"""The host of compose.yaml that each of its kind is like."""
+
+
+class Hosts(msgspec.Struct, frozen=True):
+    """How many containers there are of each kind, beside the ensemble and the client."""
+
+    servers: int
+    data_nodes: int
+
+    @classmethod
+    def of(cls, scenarios: list[Scenario]) -> Hosts:
+        """Enough for every one of them, one after the other."""
+        return cls(
+            max(servers_of(scenario) for scenario in scenarios),
+            max(scenario.cluster.data_nodes for scenario in scenarios),
+        )
+
+    def names(self, kind: str) -> list[str]:
+        count = self.servers if kind == "mds" else self.data_nodes
+        return [f"{kind}{number}" for number in range(1, count + 1)]
+
+
+def servers_of(scenario: Scenario) -> int:
+    """With those that are added on the way."""
+    cluster = scenario.cluster
+    return cluster.groups * (cluster.standbys + 1) + sum(
+        step.fault == "add_server" for step in scenario.steps
+    )
+
+
+def fitted(compose: dict[str, Any], hosts: Hosts) -> dict[str, Any]:
+    """The same file with just these hosts; those that it has not are made like the first of their kind."""
+    services, volumes = compose["services"], compose["volumes"]
+    samples = {kind: services[f"host-{name}"] for kind, name in SAMPLES.items()}
+    kept = {name: service for name, service in services.items() if not re.match(r"host-(mds|dn)\d", name)}
+    for kind, sample in samples.items():
+        for name in hosts.names(kind):
+            kept[f"host-{name}"] = like(sample, SAMPLES[kind], name)
+            volumes = {**volumes, name: {}}
+    control = {key: value for key, value in kept["control"].items() if key != "depends_on"}
+    control["environment"] = {
+        **control["environment"],
+        "CLOVERLAB_GROUPS": " ".join(hosts.names("mds")),
+        "CLOVERLAB_SPARES": "",
+        "CLOVERLAB_DATA_NODES": " ".join(hosts.names("dn")),
+    }
+    return {**compose, "services": {**kept, "control": control}, "volumes": volumes}
+
+
+def like(sample: dict[str, Any], old: str, new: str) -> dict[str, Any]:
+    """A service of another name: commands, volumes and aliases bear it as a word."""
+    copy: dict[str, Any] = json.loads(re.sub(rf"\b{old}\b", new, json.dumps(sample)))
+    return copy
+
+
+def write(hosts: Hosts, directory: Path) -> Path:
+    """A file for compose, in JSON, which is YAML too."""
+    compose = YAML(typ="safe", pure=True).load(COMPOSE_FILE.read_text())
+    file = directory / "compose.json"
+    file.write_text(json.dumps(fitted(compose, hosts), indent=1))
+    return file

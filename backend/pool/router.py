@@ -1,0 +1,25 @@
+"""The storage pool: what lies where, and having it checked."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from backend.depends import TheLab
+from backend.events.router import Number, RunNumber, as_json
+from backend.pool import service
+from backend.pool.models import Ordered, PoolOrder, PoolOut
+
+router = APIRouter(prefix="/api", tags=["storage pool"])
+
+
+@router.get("/runs/{run}/pool", response_model=list[PoolOut])
+async def read_pool(run: RunNumber, lab: TheLab, at_ns: Number | None = None) -> Response:
+    """Files by pool nodes, group by group, at that moment; without at_ns the last one."""
+    return as_json(await service.volumes(lab, run, at_ns))
+
+
+@router.post("/pool", response_model=Ordered)
+async def order(request: PoolOrder, lab: TheLab) -> dict[str, str]:
+    """Has the active of a group compare all replicas, or take an image; events tell how it goes."""
+    return {"server": await service.order(lab, request.group, request.do)}

@@ -1,0 +1,154 @@
+"""Expectations held against what is so: what events tell, and what had to be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from backend.errors import LabError
+from backend.scenarios import letters
+from backend.scenarios.conditions import Situation
+from backend.scenarios.facts import Facts
+from backend.scenarios.model import ExpectPart
+from backend.scenarios.outages import Outages
+from nodes.invariants.registry import Lamps
+
+
+class Verdict(msgspec.Struct):
+    """One expectation and what came of it."""
+
+    expected: str
+    held: bool
+    seen: str
+
+
+class Judge:
+    """Sees everything that expectations may speak of. `ns` turns a duration of the file into nanoseconds of this run."""
+
+    def __init__(
+        self,
+        situation: Situation,
+        lamps: Lamps,
+        outages: Outages,
+        rows: dict[str, letters.Rows],
+        facts: Facts,
+        ns: Callable[[str], int],
+    ):
+        self._situation = situation
+        self._lamps = lamps
+        self._outages = outages
+        self._rows = rows
+        self._facts = facts
+        self._ns = ns
+
+    def verdicts(self, expect: ExpectPart) -> list[Verdict]:
+        """Raises LabError for a group that is not there."""
+        return [
+            *self._of_view(expect),
+            *self._of_calls(expect),
+            *self._of_checkpoints(expect),
+            *self._of_content(expect),
+            *self._told(expect),
+            *self._invariants(expect),
+            *([] if expect.rows is None else [self._rows_seen(expect)]),
+        ]
+
+    def _of_view(self, expect: ExpectPart) -> list[Verdict]:
+        found: list[Verdict] = []
+        if expect.letters is not None:
+            found.append(self._letters_now(expect))
+        if expect.serving is not None:
+            now = self._situation.serves(expect.group)
+            found.append(Verdict(f"serving: {expect.serving}", now == expect.serving, str(now)))
+        if expect.settled is not None:
+            now = self._situation.settled
+            found.append(Verdict(f"settled: {expect.settled}", now == expect.settled, str(now)))
+        return found
+
+    def _of_calls(self, expect: ExpectPart) -> list[Verdict]:
+        found: list[Verdict] = []
+        outages = self._outages
+        if expect.failed_calls is not None:
+            seen = "; ".join([f"{outages.failed} of {outages.calls}", *outages.failures[:1]])
+            few = outages.failed <= expect.failed_calls
+            found.append(Verdict(f"failed calls ≤ {expect.failed_calls}", few, seen))
+        if expect.longest_outage is not None:
+            most_ns, longest = self._ns(expect.longest_outage), outages.longest_ns
+            found.append(
+                Verdict(f"longest outage ≤ {most_ns / 1e9:g} s", longest <= most_ns, f"{longest / 1e9:.3f} s")
+            )
+        return found
+
+    def _of_checkpoints(self, expect: ExpectPart) -> list[Verdict]:
+        found: list[Verdict] = []
+        for name, wanted in expect.checkpoints.items():
+            now = self._facts.checkpoints.get(name, "not known")
+            meant = ("void", "not known") if wanted == "incomplete" else (wanted,)
+            found.append(Verdict(f"checkpoint {name}: {wanted}", now in meant, now))
+        if expect.taken_back is not None:
+            others = self._situation.not_taken_back(expect.taken_back)
+            seen = f"not {', '.join(others)}" if others else "every server that runs"
+            found.append(Verdict(f"taken back to {expect.taken_back}", not others, seen))
+        if expect.set_aside is not None:
+            count = self._situation.set_aside
+            found.append(Verdict(f"set aside ≥ {expect.set_aside}", count >= expect.set_aside, str(count)))
+        return found
+
+    def _of_content(self, expect: ExpectPart) -> list[Verdict]:
+        found: list[Verdict] = []
+        if expect.fsck is not None:
+            faults = self._facts.faults
+            seen = "clean" if not faults else f"{len(faults)} faults: {faults[0]}"
+            found.append(Verdict("fsck: clean", not faults, seen))
+        if expect.blocks is not None:
+            unwell = self._situation.unwell
+            seen = ", ".join(f"{count} {health}" for health, count in unwell.items()) or "whole"
+            found.append(Verdict("blocks: whole", not unwell, seen))
+        return found
+
+    def _told(self, expect: ExpectPart) -> list[Verdict]:
+        count = self._situation.count_told
+        return [
+            Verdict(f"told {kind} ≥ {least}", count(kind) >= least, str(count(kind)))
+            for kind, least in expect.told.items()
+        ]
+
+    def _rows_of(self, expect: ExpectPart) -> letters.Rows:
+        rows = self._rows.get(expect.group)
+        if rows is None:
+            raise LabError(f"no group is called {expect.group!r}; there are {', '.join(self._rows)}")
+        return rows
+
+    def _letters_now(self, expect: ExpectPart) -> Verdict:
+        assert expect.letters is not None
+        rows, wanted = self._rows_of(expect).all, expect.letters.replace(" ", "")
+        now = rows[-1].letters if rows else ""
+        same = sorted(now) == sorted(wanted) if expect.any_order_of == "standbys" else now == wanted
+        return Verdict(f"letters {wanted}", same, now)
+
+    def _invariants(self, expect: ExpectPart) -> list[Verdict]:
+        red = {
+            lamp["invariant"]: lamp["explanation"] for lamp in self._lamps.lamps() if lamp["state"] == "red"
+        }
+        found: list[Verdict] = []
+        if expect.invariants is not None:
+            every = [lamp["invariant"] for lamp in self._lamps.lamps()]
+            names = every if expect.invariants == "all" else expect.invariants
+            found += [Verdict(f"invariant: {name}", name not in red, red.get(name, "held")) for name in names]
+        if expect.broken is not None:
+            which = [name for name in expect.broken if name in red]
+            seen = "; ".join(f"{name}: {red[name]}" for name in which) or "all held"
+            found.append(Verdict(f"broken: {' or '.join(expect.broken)}", bool(which), seen))
+        return found
+
+    def _rows_seen(self, expect: ExpectPart) -> Verdict:
+        assert expect.rows is not None
+        any_order = expect.rows.any_order_of == "standbys"
+        rows = self._rows_of(expect)
+        seen = letters.match(rows.all, rows.servers, expect.rows.letters, any_order)
+        expected = f"rows {' '.join(row.replace(' ', '') for row in expect.rows.letters)}"
+        if isinstance(seen, str):
+            return Verdict(expected, False, seen)
+        between = ", ".join(seen.between) or "none"
+        return Verdict(expected, True, f"columns {' '.join(seen.columns)}; in between: {between}")

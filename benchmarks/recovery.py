@@ -1,0 +1,218 @@
+"""How long a metadata server's recovery takes, over the size of its log and over the undecided operations in it (DCFS2 §5.2.2, Tables 4 and 5)."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from statistics import correlation
+from typing import Any
+
+import msgspec
+import uvloop
+
+from backend.fabrics.fabric import wait_until
+from backend.fabrics.faults import Faults
+from backend.fabrics.home import Home
+from backend.fabrics.launch import server_directory
+from backend.fabrics.processes import ProcessFabric
+from benchmarks._journals import RECORDS_PER_GROUP, Book, Pair
+from benchmarks.running import report
+from nodes.config import Timing, many_groups
+from nodes.real.turn import Turn
+from nodes.trace.events import Applied, JournalOpened, Serving, SharedStep, Stamped, Started
+
+MB = 1_000_000
+SIZES_MB = (10, 20, 30, 40, 50)
+"""Of the log of the server that recovers; 50 MB is where the paper prunes it."""
+UNDECIDED = {0: 0, 1: 720, 2: 1446, 3: 2178, 4: 2912, 5: 3655, 10: 7440}
+"""Operations of Table 5 in a log of 10 MB, by per cent of the paper's records."""
+SOME = 721
+"""In the logs of Table 4, whatever their size."""
+ROUNDS = 3
+MINE, OTHER = "mds1", "mds2"
+LONG_S = 120.0
+TABLE4_S = {10: 4.14, 20: 7.87, 30: 11.65, 40: 15.73, 50: 19.26}
+TABLE5_S = {0: 4.12, 1: 4.14, 2: 4.39, 3: 4.64, 4: 4.89, 5: 5.33, 10: 9.26}
+PAPER_RECORDS_PER_S = 359_044 / 19.26
+
+
+class Measured(msgspec.Struct):
+    """One recovery."""
+
+    records: int
+    mb: float
+    undecided: int
+    read_s: float
+    """From the start of the server until its journal is read, checked and decoded."""
+    apply_s: float
+    """Until all of it is in the namespace."""
+    settle_s: float
+    """From when it serves until the last undecided operation is decided on its disk."""
+
+    @property
+    def replay_s(self) -> float:
+        return self.read_s + self.apply_s
+
+    @property
+    def recovery_s(self) -> float:
+        """Without the wait for the end of the crashed server's session, which is detection and no work."""
+        return self.replay_s + self.settle_s
+
+
+class Seen:
+    """What the recovering server told since it was started."""
+
+    def __init__(self) -> None:
+        self.started_ns = self.opened_ns = self.applied_ns = self.serving_ns = self.settled_ns = 0
+        self.digest = 0
+        self.decided = 0
+        self.first_undecided = 0
+        """Numbers of operations below it were decided in the log."""
+
+    def on_events(self, events: list[Stamped]) -> None:
+        for stamped in events:
+            if stamped.server == MINE:
+                self._on_event(stamped.event, stamped.at_ns)
+
+    def _on_event(self, event: object, at_ns: int) -> None:
+        if type(event) is Started:
+            self.started_ns, self.serving_ns = at_ns, 0
+        elif type(event) is JournalOpened:
+            self.opened_ns = at_ns
+        elif type(event) is Applied and not self.serving_ns:
+            self.applied_ns, self.digest = at_ns, event.digest
+        elif type(event) is Serving:
+            self.serving_ns = self.settled_ns = at_ns
+        elif type(event) is SharedStep and event.step == "decide" and event.seq >= self.first_undecided:
+            self.settled_ns = at_ns
+            self.decided += 1
+
+
+async def recover(directory: Path, mb: float, undecided: int) -> Measured:
+    """Two groups of one server each, as in the paper; the first is given a log of so many megabytes while neither runs, and started.
+
+    Raises OSError when it comes to another state than its log says.
+    """
+    seen = Seen()
+    config = many_groups(2, 0, placement="random", image_every=0, timing=Timing(session_timeout_ms=2_000))
+    fabric = ProcessFabric(Home.make(directory, config), seen.on_events, None)
+    faults = Faults(fabric)
+    try:
+        await fabric.start()
+        await until(fabric.settled)
+        for name in (MINE, OTHER):
+            await faults.do("crash", [name])
+        mine, other = (
+            Book(server_directory(fabric.home, name), group, Turn(asyncio.get_running_loop()))
+            for group, name in ((1, MINE), (2, OTHER))
+        )
+        seen.first_undecided = fill(mine, other, mb, undecided)
+        await mine.close()
+        await other.close()
+        records, written_mb, digest = mine.records, mine.octets / MB, mine.namespace.digest
+        del mine, other
+        gc.collect()
+        await faults.do("restart", [OTHER])
+        await until(lambda: fabric.picture.servers[OTHER].role == "active")
+        await faults.do("restart", [MINE])
+        await until(lambda: seen.serving_ns > 0 and seen.decided == undecided)
+    finally:
+        await fabric.stop()
+        fabric.home.close()
+    if seen.digest != digest:
+        raise OSError(f"the server recovered the state {seen.digest:x}; its log leads to {digest:x}")
+    return Measured(
+        records, written_mb, undecided,
+        (seen.opened_ns - seen.started_ns) / 1e9, (seen.applied_ns - seen.opened_ns) / 1e9,
+        (seen.settled_ns - seen.serving_ns) / 1e9,
+    )  # fmt: skip
+
+
+def fill(mine: Book, other: Book, mb: float, undecided: int) -> int:
+    """So many megabytes for the first, the undecided operations at their end; the number of the first of these."""
+    pair = Pair(mine, other)
+    while mine.octets < mb * MB:
+        pair.make()
+    first = mine.namespace.crossing.next_seq
+    for _ in range(undecided):
+        pair.make(decided=False)
+    return first
+
+
+async def until(true: Callable[[], bool]) -> None:
+    """Raises TimeoutError."""
+    if not await wait_until(true, LONG_S):
+        raise TimeoutError(f"the recovery did not come to its end within {LONG_S:.0f} s")
+
+
+def measure(directory: Path) -> dict[str, Any]:
+    """The rows of both tables in turn, each a few times; medians by recovery time."""
+    wanted = [(mb, SOME) for mb in SIZES_MB] + [(10, undecided) for undecided in UNDECIDED.values()]
+    found: dict[tuple[int, int], list[Measured]] = {row: [] for row in wanted}
+    for number in range(ROUNDS):
+        for place, (mb, undecided) in enumerate(wanted):
+            each = uvloop.run(recover(directory / f"{number}-{place}", mb, undecided))
+            shutil.rmtree(directory / f"{number}-{place}")
+            found[mb, undecided].append(each)
+            print(f"round {number + 1}/{ROUNDS} {each}", file=sys.stderr)
+    rows = {row: sorted(each, key=lambda one: one.recovery_s)[ROUNDS // 2] for row, each in found.items()}
+    return figures_of(rows)
+
+
+def figures_of(rows: dict[tuple[int, int], Measured]) -> dict[str, Any]:
+    """By (MB, undecided operations)."""
+    sizes = {mb: rows[mb, SOME] for mb in SIZES_MB}
+    shares = {share: rows[10, undecided] for share, undecided in UNDECIDED.items()}
+    largest = sizes[SIZES_MB[-1]]
+    return {
+        "records_per_s": round(largest.records / largest.replay_s),
+        **{f"table4_s_{mb}mb": round(row.recovery_s, 3) for mb, row in sizes.items()},
+        **{f"table5_s_{share}pct": round(row.recovery_s, 3) for share, row in shares.items()},
+        **shapes(
+            {mb: row.recovery_s for mb, row in sizes.items()},
+            {share: row.recovery_s for share, row in shares.items()},
+        ),
+        "table4": [told_of(row) for row in sizes.values()],
+        "table5": [told_of(row) for row in shares.values()],
+    }
+
+
+def shapes(sizes: dict[int, float], shares: dict[int, float]) -> dict[str, float]:
+    """How straight the line over the size is, what five times the log costs, and what ten times the undecided operations do."""
+    return {
+        "table4_straightness": round(correlation(list(sizes), list(sizes.values())) ** 2, 4),
+        "table4_50mb_over_10mb": round(sizes[50] / sizes[10], 2),
+        "table5_10pct_over_1pct": round(shares[10] / shares[1], 2),
+    }
+
+
+def told_of(row: Measured) -> dict[str, float]:
+    return {
+        "mb": round(row.mb, 1),
+        "records": row.records,
+        "undecided": row.undecided,
+        "read_s": round(row.read_s, 3),
+        "apply_s": round(row.apply_s, 3),
+        "settle_s": round(row.settle_s, 3),
+    }
+
+
+def main() -> int:
+    """Prints one JSON object."""
+    gc.set_threshold(200_000, 50, 1000)
+    with tempfile.TemporaryDirectory(prefix="cloverlab-bench-", dir=os.environ.get("TMPDIR")) as directory:
+        figures = measure(Path(directory))
+    paper = {
+        "records_per_s": round(PAPER_RECORDS_PER_S),
+        **{f"table4_s_{mb}mb": seconds for mb, seconds in TABLE4_S.items()},
+        **{f"table5_s_{share}pct": seconds for share, seconds in TABLE5_S.items()},
+        **shapes(TABLE4_S, TABLE5_S),
+    }
+    config = {"groups": 2, "servers": 2, "records_per_journal_group": RECORDS_PER_GROUP, "rounds": ROUNDS}
+    return report("recovery", config, figures, paper)

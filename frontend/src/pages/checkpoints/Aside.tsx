@@ -1,0 +1,46 @@
+import type { Recovery } from "../../api/pool";
+import { count } from "../../store/time";
+import { GroupBadge } from "../../ui/GroupBadge";
+import { asideRows } from "./rows";
+
+/** What every server put aside when the cluster was taken back, the newest recovery first. */
+export function Aside({
+  recoveries,
+  groups,
+}: {
+  recoveries: readonly Recovery[];
+  groups: readonly string[];
+}) {
+  return [...recoveries].reverse().map((recovery) => (
+    <div key={recovery.incarnation} className="aside" data-testid={`aside-${recovery.incarnation}`}>
+      <h3>
+        Incarnation {recovery.incarnation}: back to {recovery.checkpoint}
+      </h3>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">server</th>
+            <th scope="col">operations</th>
+            <th scope="col">journal groups</th>
+            <th scope="col">barrier</th>
+          </tr>
+        </thead>
+        <tbody>
+          {asideRows(recovery).map(({ server, group, groups: cut, operations, sn }) => (
+            <tr key={server}>
+              <th scope="row">
+                <GroupBadge name={group} groups={groups} /> {server}
+              </th>
+              <td>{count(operations)}</td>
+              <td>{count(cut)}</td>
+              <td>{sn === null ? "began anew" : `sn ${count(sn)}`}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p className="soft">
+        Kept in <code>aside/{recovery.incarnation}</code> on each server’s disk.
+      </p>
+    </div>
+  ));
+}

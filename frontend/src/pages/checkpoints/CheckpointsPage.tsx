@@ -1,0 +1,84 @@
+import { useCallback, useState } from "react";
+import { useShallow } from "zustand/react/shallow";
+import { api, lineOf } from "../../api/client";
+import type { CheckpointStory, Checkpoints } from "../../api/pool";
+import { useLab } from "../../store/store";
+import { useFollowed } from "../../store/useFollowed";
+import { Toasts } from "../../ui/Toasts";
+import { Banner } from "../Banner";
+import { Header } from "../Header";
+import { Aside } from "./Aside";
+import { List } from "./List";
+import { LastMarking, MarkForm } from "./Marking";
+import { RecoverDialog } from "./RecoverDialog";
+import { newestOf, rowsOf } from "./rows";
+import "./checkpoints.css";
+
+const KINDS = new Set(["StepTaken", "BarrierWritten", "CheckpointOutcome", "TakenBack", "Serving"]);
+
+async function ask(
+  signal: AbortSignal,
+): Promise<{ told: Checkpoints | null; why: string; story: CheckpointStory }> {
+  const [told, story] = await Promise.allSettled([api.checkpoints(signal), api.checkpointStory(signal)]);
+  if (story.status === "rejected") throw story.reason;
+  return {
+    told: told.status === "fulfilled" ? told.value : null,
+    why: told.status === "rejected" ? lineOf(told.reason) : "",
+    story: story.value,
+  };
+}
+
+/** Moments at which all groups fit together: marking one, and going back to one. */
+export function CheckpointsPage() {
+  const [again, setAgain] = useState(0);
+  const { answer, failed } = useFollowed(ask, KINDS, again);
+  const [recovering, setRecovering] = useState<string | null>(null);
+  const groups = useLab(useShallow((state) => Object.keys(state.live.groups)));
+  const refresh = useCallback(() => setAgain((count) => count + 1), []);
+  const rows = answer === null ? [] : rowsOf(answer.told?.checkpoints ?? [], answer.story);
+  const marking = answer === null ? null : newestOf(answer.story);
+  const why = failed || (answer?.why ?? "");
+  return (
+    <div className="page">
+      <Header />
+      <Banner />
+      <main className="checkpoints">
+        <section className="panel checkpoints-all" aria-label="Checkpoints">
+          <header className="instrument-head">
+            <h2>Checkpoints</h2>
+            {answer?.told && (
+              <span className="soft checkpoints-incarnation" data-testid="incarnation">
+                {answer.told.incarnation === 0
+                  ? "never taken back"
+                  : `incarnation ${answer.told.incarnation}, taken back to ${answer.told.recovered_to}`}
+              </span>
+            )}
+          </header>
+          {why !== "" && (
+            <p className="act-failed" role="alert">
+              {why}
+            </p>
+          )}
+          {answer === null ? (
+            why === "" && <p className="waiting">Reading the checkpoints…</p>
+          ) : (
+            <List rows={rows} groups={groups} beat={again} onRecover={setRecovering} />
+          )}
+        </section>
+        <section className="panel" aria-label="Mark">
+          <h2>Mark the present state</h2>
+          <MarkForm taken={rows.map(({ name }) => name)} onMarked={refresh} />
+          {marking !== null && <LastMarking marking={marking} groups={groups} />}
+        </section>
+        {(answer?.story.recoveries.length ?? 0) > 0 && (
+          <section className="panel checkpoints-aside" aria-label="Set aside">
+            <h2>What was set aside</h2>
+            <Aside recoveries={answer?.story.recoveries ?? []} groups={groups} />
+          </section>
+        )}
+      </main>
+      <RecoverDialog name={recovering} onClose={() => setRecovering(null)} onDone={refresh} />
+      <Toasts />
+    </div>
+  );
+}

@@ -1,0 +1,107 @@
+import { useEffect, useState } from "react";
+import { api } from "../../api/client";
+import type { Behind } from "../../api/pool";
+import { isConnected, useLab } from "../../store/store";
+import { count } from "../../store/time";
+import { GroupBadge } from "../../ui/GroupBadge";
+import type { CheckpointRow } from "./rows";
+
+const COUNT_MS = 2_000;
+
+const STATES: Record<CheckpointRow["state"], { sign: string; word: string }> = {
+  complete: { sign: "✓", word: "complete" },
+  void: { sign: "✕", word: "void" },
+  aside: { sign: "↩", word: "set aside" },
+  marking: { sign: "…", word: "being marked" },
+};
+
+interface Props {
+  rows: CheckpointRow[];
+  groups: readonly string[];
+  /** Changes when a person has marked or gone back. */
+  beat: number;
+  onRecover: (name: string) => void;
+}
+
+/** All checkpoints, the newest first; only complete ones can be gone back to. */
+export function List({ rows, groups, beat, onRecover }: Props) {
+  const connected = useLab(isConnected);
+  const behind = useBehind(rows, beat);
+  if (rows.length === 0)
+    return (
+      <p className="waiting">
+        None yet. A checkpoint is a barrier in the journal of every group, written while nothing is open.
+      </p>
+    );
+  return (
+    <ul className="checkpoints-list" data-testid="checkpoints">
+      {rows.map((row) => (
+        <li key={row.name} data-testid={`checkpoint-${row.name}`} data-state={row.state}>
+          <div className="checkpoint-line">
+            <h3>{row.name}</h3>
+            <span className={`checkpoint-state checkpoint-${row.state}`}>
+              <span aria-hidden="true">{STATES[row.state].sign}</span> {STATES[row.state].word}
+            </span>
+            {row.time_ms !== null && (
+              <span className="soft figures">{new Date(row.time_ms).toLocaleString()}</span>
+            )}
+          </div>
+          <div className="checkpoint-line">
+            {Object.entries(row.barriers).map(([group, sn]) => (
+              <span key={group} className="figures">
+                <GroupBadge name={group} groups={groups} /> {sn === null ? "–" : `sn ${count(sn)}`}
+              </span>
+            ))}
+            {row.state === "complete" && (
+              <span className="soft figures" data-testid={`behind-${row.name}`}>
+                {afterWords(behind[row.name])}
+              </span>
+            )}
+            {row.reason !== "" && <span className="soft">{row.reason}</span>}
+          </div>
+          {row.state === "complete" && (
+            <button
+              type="button"
+              className="pill danger"
+              disabled={!connected}
+              data-testid={`recover-${row.name}`}
+              onClick={() => onRecover(row.name)}
+            >
+              Go back…
+            </button>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function afterWords(known: Behind | undefined): string {
+  if (known === undefined) return "counting what came after it…";
+  return known.operations === 1 ? "1 operation after it" : `${count(known.operations)} operations after it`;
+}
+
+/** What came after each complete checkpoint, as the actives count; while they cannot, what they said last. */
+function useBehind(rows: readonly CheckpointRow[], beat: number): Record<string, Behind> {
+  const connected = useLab(isConnected);
+  const [known, setKnown] = useState<Record<string, Behind>>({});
+  const some = rows.some(({ state }) => state === "complete");
+  useEffect(() => {
+    if (!some || !connected) return;
+    void beat;
+    const stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const go = async (): Promise<void> => {
+      const told = await api.allBehind(stop.signal).catch(() => null);
+      if (stop.signal.aborted) return;
+      if (told !== null) setKnown(Object.fromEntries(told.map((each) => [each.name, each])));
+      timer = setTimeout(() => void go(), COUNT_MS);
+    };
+    void go();
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [some, connected, beat]);
+  return known;
+}

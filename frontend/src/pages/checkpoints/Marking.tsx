@@ -1,0 +1,110 @@
+import { type FormEvent, useState } from "react";
+import { api, lineOf } from "../../api/client";
+import type { Marking } from "../../api/pool";
+import { isConnected, useLab } from "../../store/store";
+import { milliseconds } from "../../store/time";
+import { toast } from "../../store/toasts";
+import { GroupBadge } from "../../ui/GroupBadge";
+import { pauseMs, reachedMs, STEPS, wrongName } from "./rows";
+
+interface FormProps {
+  taken: readonly string[];
+  onMarked: () => void;
+}
+
+/** Names the present state of all groups, and says why it failed without forgetting the name. */
+export function MarkForm({ taken, onMarked }: FormProps) {
+  const connected = useLab(isConnected);
+  const [name, setName] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [failed, setFailed] = useState("");
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    const wrong = wrongName(name, taken);
+    setFailed(wrong);
+    if (wrong !== "") return;
+    setBusy(true);
+    try {
+      await api.mark(name);
+      toast(`Marked ${name} in every group`);
+      setName("");
+    } catch (error) {
+      setFailed(lineOf(error));
+    } finally {
+      setBusy(false);
+      onMarked();
+    }
+  };
+  return (
+    <form className="act-form checkpoints-form" onSubmit={(event) => void submit(event)}>
+      <label>
+        Name
+        <input
+          value={name}
+          spellCheck={false}
+          autoComplete="off"
+          maxLength={63}
+          data-testid="mark-name"
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+      </label>
+      <button type="submit" className="primary" disabled={busy || !connected} data-testid="mark">
+        {busy ? "Waiting for the groups…" : "Mark"}
+      </button>
+      {failed !== "" && (
+        <p className="act-failed" role="alert" data-testid="mark-failed">
+          {failed}
+        </p>
+      )}
+    </form>
+  );
+}
+
+/** How far each group is, or was, with the newest marking. */
+export function LastMarking({ marking, groups }: { marking: Marking; groups: readonly string[] }) {
+  const pause = pauseMs(marking);
+  return (
+    <div className="marking" data-testid="marking" data-name={marking.name} data-outcome={marking.outcome}>
+      <h3>
+        {marking.outcome === "" ? "Marking" : "Marked"} {marking.name}
+        <span className={`checkpoint-state checkpoint-${marking.outcome || "marking"}`}>
+          {marking.outcome || "being marked"}
+        </span>
+      </h3>
+      <p className="soft">
+        {marking.time_server !== "" && `Time server: ${marking.time_server}. `}
+        {pause !== null && `Requests waited ${milliseconds(pause)} at most.`}
+      </p>
+      {marking.reason !== "" && <p className="checkpoint-reason">{marking.reason}</p>}
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">group</th>
+            {STEPS.map(({ field, label }) => (
+              <th key={field} scope="col">
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {Object.entries(marking.groups).map(([group, part]) => (
+            <tr key={group}>
+              <th scope="row">
+                <GroupBadge name={group} groups={groups} />
+              </th>
+              {STEPS.map(({ field }) => {
+                const reached = reachedMs(marking.began_ns, part[field]);
+                return (
+                  <td key={field} data-reached={reached !== null} data-testid={`${field}-${group}`}>
+                    {reached === null ? "–" : milliseconds(reached)}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,94 @@
+import { useEffect, useState } from "react";
+import { api, lineOf } from "../../api/client";
+import type { Behind } from "../../api/pool";
+import { count } from "../../store/time";
+import { toast } from "../../store/toasts";
+import { Dialog } from "../../ui/Dialog";
+
+interface Props {
+  /** null while it is closed. */
+  name: string | null;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+/** Names what going back sets aside before it is done. */
+export function RecoverDialog({ name, onClose, onDone }: Props) {
+  return (
+    <Dialog opened={name !== null} title={`Go back to ${name ?? ""}`} onClose={onClose}>
+      {name !== null && <Asking key={name} name={name} onClose={onClose} onDone={onDone} />}
+    </Dialog>
+  );
+}
+
+/** In one sentence. */
+export function consequence({ name, operations, groups }: Behind): string {
+  const what = operations === 1 ? "1 operation" : `${count(operations)} operations`;
+  return `Sets aside ${what} in ${count(groups)} journal groups, all that came after ${name}.`;
+}
+
+function Asking({ name, onClose, onDone }: { name: string; onClose: () => void; onDone: () => void }) {
+  const [behind, setBehind] = useState<Behind | null>(null);
+  const [busy, setBusy] = useState(false);
+  const [failed, setFailed] = useState("");
+  useEffect(() => {
+    const stop = new AbortController();
+    api
+      .behind(name, stop.signal)
+      .then(setBehind, (error) => !stop.signal.aborted && setFailed(lineOf(error)));
+    return () => stop.abort();
+  }, [name]);
+  const recover = async (): Promise<void> => {
+    setBusy(true);
+    setFailed("");
+    try {
+      const { operations, incarnation } = await api.recover(name);
+      toast(
+        `The cluster goes back to ${name}: ${count(operations)} operations set aside, incarnation ${incarnation}`,
+      );
+      onDone();
+      onClose();
+    } catch (error) {
+      setFailed(lineOf(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <div className="act-form" data-testid="recover-dialog">
+      <p>
+        <strong data-testid="consequence">
+          {behind === null ? (failed === "" ? "Counting what comes after it…" : "") : consequence(behind)}
+        </strong>
+      </p>
+      <p>
+        Nothing is deleted: every server keeps it in its directory <code>aside</code>. All groups stop, go
+        back, and serve again; what clients write until then is set aside too. Checkpoints later than {name}{" "}
+        are lost with it.
+      </p>
+      {failed !== "" && (
+        <p className="act-failed" role="alert" data-testid="recover-failed">
+          {failed}
+        </p>
+      )}
+      <div className="act-buttons">
+        <button
+          type="button"
+          className="pill"
+          ref={(element) => element?.setAttribute("autofocus", "")}
+          onClick={onClose}
+        >
+          Leave it
+        </button>
+        <button
+          type="button"
+          className="primary danger"
+          disabled={busy || behind === null}
+          data-testid="do-recover"
+          onClick={() => void recover()}
+        >
+          {busy ? "Going back…" : `Go back to ${name}`}
+        </button>
+      </div>
+    </div>
+  );
+}

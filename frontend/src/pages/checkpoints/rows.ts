@@ -1,0 +1,112 @@
+/** Checkpoints and markings as they are shown; pure. */
+
+import type { Checkpoint, CheckpointStory, Marking, MarkingPart, Recovery } from "../../api/pool";
+
+export interface CheckpointRow {
+  name: string;
+  /** `marking` while it is not decided. */
+  state: Checkpoint["state"] | "marking";
+  /** Of the groups' agreed time, in ms since 1970; null when it was never agreed. */
+  time_ms: number | null;
+  /** By group; null where no barrier counts. */
+  barriers: Record<string, number | null>;
+  /** Why it is void, or that it is set aside. */
+  reason: string;
+}
+
+const NS_PER_MS = 1e6;
+
+/** The newest first; one that is being marked comes before all others. */
+export function rowsOf(checkpoints: readonly Checkpoint[], story: CheckpointStory): CheckpointRow[] {
+  const known = new Set(checkpoints.map(({ name }) => name));
+  const reasons = new Map(story.markings.map(({ name, reason }) => [name, reason]));
+  const pending = story.markings
+    .filter(({ name, outcome, began_ns }) => outcome === "" && began_ns > 0 && !known.has(name))
+    .map((marking): CheckpointRow => {
+      const barriers = Object.entries(marking.groups).map(([group, { sn }]) => [group, sn || null] as const);
+      return {
+        name: marking.name,
+        state: "marking",
+        time_ms: null,
+        barriers: Object.fromEntries(barriers),
+        reason: "",
+      };
+    });
+  const decided = checkpoints.map((each): CheckpointRow => {
+    const barriers = Object.entries(each.barriers).map(([group, { sn }]) => [group, sn] as const);
+    return {
+      name: each.name,
+      state: each.state,
+      time_ms: each.stamp_ns > 0 ? each.stamp_ns / NS_PER_MS : null,
+      barriers: each.state === "void" ? {} : Object.fromEntries(barriers),
+      reason: reasonOf(each, reasons.get(each.name) ?? ""),
+    };
+  });
+  return [...pending.reverse(), ...decided.reverse()];
+}
+
+function reasonOf({ state }: Checkpoint, told: string): string {
+  if (state === "void") return told || "why was not kept";
+  return state === "aside" ? "a recovery went back to before it" : "";
+}
+
+/** The steps of a marking in their order, and what each is called. */
+export const STEPS: { field: keyof Omit<MarkingPart, "sn">; label: string }[] = [
+  { field: "drain_ns", label: "drain" },
+  { field: "drained_ns", label: "drained" },
+  { field: "written_ns", label: "written" },
+  { field: "resumed_ns", label: "resumed" },
+];
+
+/** The newest marking; null before the first one. */
+export function newestOf({ markings }: CheckpointStory): Marking | null {
+  return markings.reduce<Marking | null>(
+    (best, each) => (best === null || each.began_ns >= best.began_ns ? each : best),
+    null,
+  );
+}
+
+/** Milliseconds from the marking's beginning to a step; null when the step was not reached. */
+export function reachedMs(began_ns: number, at_ns: number): number | null {
+  return at_ns === 0 ? null : Math.max(0, at_ns - began_ns) / NS_PER_MS;
+}
+
+/** How long the slowest group took no requests, in ms; null while one has not resumed. */
+export function pauseMs({ groups }: Marking): number | null {
+  const pauses = Object.values(groups)
+    .filter(({ drain_ns }) => drain_ns > 0)
+    .map(({ drain_ns, resumed_ns }) => reachedMs(drain_ns, resumed_ns));
+  if (pauses.length === 0) return null;
+  return pauses.reduce<number | null>(
+    (most, each) => (most === null || each === null ? null : Math.max(most, each)),
+    0,
+  );
+}
+
+export interface AsideRow {
+  server: string;
+  group: string;
+  groups: number;
+  operations: number;
+  /** Of the barrier; null when the server did not have it and began anew. */
+  sn: number | null;
+}
+
+/** What each server set aside in a recovery, group by group. */
+export function asideRows({ servers }: Recovery): AsideRow[] {
+  return Object.entries(servers)
+    .map(([server, { group, groups, operations, sn }]) => ({
+      server,
+      group,
+      groups,
+      operations,
+      sn: sn || null,
+    }))
+    .sort((a, b) => (a.group + a.server < b.group + b.server ? -1 : 1));
+}
+
+/** Why a name cannot be given; empty when it can. */
+export function wrongName(name: string, taken: readonly string[]): string {
+  if (!/^[A-Za-z0-9._-]{1,63}$/.test(name)) return "1 to 63 letters, digits, dots, dashes and underscores";
+  return taken.includes(name) ? `There is a checkpoint ${name}; a name is given once` : "";
+}

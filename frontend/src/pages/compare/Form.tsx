@@ -1,0 +1,185 @@
+import type { ChangeEvent } from "react";
+import type { Choices, ClusterChange } from "../../api/compare";
+import { isConnected, useLab } from "../../store/store";
+import { Series } from "./Series";
+import { begin, cancel, change, isOver, useCompare } from "./store";
+import { FEWEST, labels, MOST } from "./wish";
+
+/** Which scenario, which seed, which configurations. */
+export function Form() {
+  const { choices, wish, comparison } = useCompare();
+  const connected = useLab(isConnected);
+  const busy = comparison !== null && !isOver(comparison);
+  const scenario = choices?.scenarios.find(({ file }) => file === wish.scenario);
+  const names = labels(wish.changes, scenario?.cluster ?? {});
+  const put = (index: number, next: ClusterChange): void =>
+    change({ changes: wish.changes.map((each, place) => (place === index ? next : each)) });
+  return (
+    <section className="panel compare-form" aria-label="What is compared">
+      <header className="instrument-head">
+        <h2>Compare</h2>
+        <p className="soft">The same workload and faults, from the same seed, on the simulator.</p>
+      </header>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void begin();
+        }}
+      >
+        <div className="compare-what">
+          <label>
+            Scenario
+            <select
+              value={wish.scenario}
+              data-testid="compare-scenario"
+              onChange={(event) => change({ scenario: event.currentTarget.value })}
+            >
+              {scenario === undefined && <option value={wish.scenario}>{wish.scenario}</option>}
+              {choices?.scenarios.map(({ file, name }) => (
+                <option key={file} value={file}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            Seed
+            <input
+              type="number"
+              min={0}
+              max={2 ** 31}
+              value={wish.seed}
+              onChange={(event) =>
+                change({ seed: Math.max(0, Math.trunc(Number(event.currentTarget.value))) })
+              }
+            />
+          </label>
+        </div>
+        {scenario !== undefined && (
+          <p className="soft compare-teaches">
+            {scenario.teaches}
+            {scenario.paper !== "" && ` (${scenario.paper})`}
+          </p>
+        )}
+        <ol className="compare-configurations">
+          {wish.changes.map((each, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: its place is what it is
+            <li key={index} data-testid={`configuration-${index + 1}`}>
+              <Series index={index} label={names[index] ?? ""} />
+              {choices !== null && (
+                <Fields
+                  choices={choices}
+                  own={scenario?.cluster ?? {}}
+                  value={each}
+                  onChange={(next) => put(index, next)}
+                />
+              )}
+              {wish.changes.length > FEWEST && (
+                <button
+                  type="button"
+                  className="plain"
+                  onClick={() => change({ changes: wish.changes.filter((_, place) => place !== index) })}
+                >
+                  Leave out
+                </button>
+              )}
+            </li>
+          ))}
+        </ol>
+        <div className="compare-acts">
+          <button
+            type="button"
+            className="pill"
+            disabled={wish.changes.length >= MOST}
+            data-testid="add-configuration"
+            onClick={() => change({ changes: [...wish.changes, { ...wish.changes.at(-1) }] })}
+          >
+            Add a configuration
+          </button>
+          <span className="header-space" />
+          {busy ? (
+            <button
+              type="button"
+              className="pill danger"
+              data-testid="compare-cancel"
+              onClick={() => void cancel()}
+            >
+              Cancel
+            </button>
+          ) : (
+            <button
+              type="submit"
+              className="primary"
+              disabled={!connected || choices === null}
+              data-testid="compare-begin"
+            >
+              Compare
+            </button>
+          )}
+        </div>
+      </form>
+    </section>
+  );
+}
+
+interface FieldsProps {
+  choices: Choices;
+  own: Record<string, unknown>;
+  value: ClusterChange;
+  onChange: (next: ClusterChange) => void;
+}
+
+function Fields({ choices, own, value, onChange }: FieldsProps) {
+  const groups = Number(value.groups ?? own.groups ?? 1);
+  const word =
+    (key: "protocol" | "placement" | "cross_group") =>
+    (event: ChangeEvent<HTMLSelectElement>): void =>
+      onChange({ ...value, [key]: event.currentTarget.value });
+  const number =
+    (key: "groups" | "standbys") =>
+    (event: ChangeEvent<HTMLInputElement>): void =>
+      onChange({ ...value, [key]: Math.trunc(Number(event.currentTarget.value)) });
+  const now = (key: string): string => String((value as Record<string, unknown>)[key] ?? own[key] ?? "");
+  return (
+    <div className="compare-fields">
+      <label>
+        protocol
+        <select value={now("protocol")} onChange={word("protocol")}>
+          {choices.families.map(({ name, says }) => (
+            <option key={name} value={name} title={says}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        groups
+        <input type="number" min={1} max={8} value={now("groups")} onChange={number("groups")} />
+      </label>
+      <label>
+        standbys
+        <input type="number" min={0} max={14} value={now("standbys")} onChange={number("standbys")} />
+      </label>
+      {groups > 1 && (
+        <>
+          <label>
+            placement
+            <select value={now("placement")} onChange={word("placement")}>
+              {choices.placements.map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          </label>
+          <label>
+            across groups
+            <select value={now("cross_group")} onChange={word("cross_group")}>
+              {choices.cross_groups.map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+            </select>
+          </label>
+        </>
+      )}
+    </div>
+  );
+}

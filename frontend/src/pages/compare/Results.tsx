@@ -1,0 +1,163 @@
+import type { Configuration, Measured } from "../../api/compare";
+import type { Lamp } from "../../api/types";
+import { Split } from "../../instruments/timeline/Failovers";
+import { Chart } from "./Chart";
+import { kinds, ROWS } from "./figures";
+import { callsPerSecond, slowest } from "./plot";
+import { Series } from "./Series";
+import { useCompare } from "./store";
+import { labels } from "./wish";
+
+const TAKEOVERS_MOST = 6;
+const STATES: Record<Configuration["state"], string> = {
+  waiting: "waits for a free core",
+  running: "runs",
+  done: "is measured",
+  failed: "failed",
+  cancelled: "was cancelled",
+};
+
+/** What came of the comparison, as far as it has come. */
+export function Results() {
+  const { comparison, begun, choices } = useCompare();
+  if (comparison === null || begun === null)
+    return (
+      <section className="panel compare-empty" aria-label="Results">
+        <p>
+          Choose a scenario and what shall differ. Each configuration runs in virtual time with the servers'
+          own code; what it needed and how long its clients waited is shown here.
+        </p>
+      </section>
+    );
+  const own = choices?.scenarios.find(({ file }) => file === begun.scenario)?.cluster ?? {};
+  const names = labels(begun.changes, own);
+  const measured = comparison.configurations.map((each) => each.measured);
+  return (
+    <section className="panel compare-results" aria-label="Results" data-testid="compare-results">
+      <ol className="compare-states" aria-live="polite">
+        {comparison.configurations.map((each, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: its place is what it is
+          <li key={index} data-state={each.state} data-testid={`result-${index + 1}`}>
+            <Series index={index} label={names[index] ?? ""} />
+            <span className="soft figures">
+              {STATES[each.state]}
+              {each.state === "running" && each.at_s > 0 && `, ${each.at_s.toFixed(0)} s of virtual time`}
+            </span>
+            {each.error !== "" && <span className="compare-error">{each.error}</span>}
+          </li>
+        ))}
+      </ol>
+      {measured.some((each) => each !== null) && (
+        <>
+          <Chart
+            title="Successful calls per second"
+            measured={measured}
+            curve={callsPerSecond}
+            scale="linear"
+          />
+          <Chart title="99th percentile of latency, ms" measured={measured} curve={slowest} scale="log" />
+          <Figures names={names} measured={measured} />
+          <Takeovers names={names} measured={measured} />
+        </>
+      )}
+    </section>
+  );
+}
+
+interface Side {
+  names: readonly string[];
+  measured: readonly (Measured | null)[];
+}
+
+function Figures({ names, measured }: Side) {
+  return (
+    <div className="compare-scroll">
+      <table className="compare-table" data-testid="compare-figures">
+        <thead>
+          <tr>
+            <th scope="col">per configuration</th>
+            {names.map((name, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: two may have the same name
+              <th scope="col" key={index}>
+                <Series index={index} label={name} />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {ROWS.map(({ name, says, of, shown }) => (
+            <tr key={name}>
+              <th scope="row">
+                {name} <span className="soft">{says}</span>
+              </th>
+              {measured.map((each, index) => {
+                const value = each === null ? null : of(each);
+                // biome-ignore lint/suspicious/noArrayIndexKey: its place is what it is
+                return <td key={index}>{value === null ? "–" : shown(value)}</td>;
+              })}
+            </tr>
+          ))}
+          <tr>
+            <th scope="row">
+              invariants <span className="soft">that were checked all along</span>
+            </th>
+            {measured.map((each, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: its place is what it is
+              <td key={index}>{each === null ? "–" : <Verdict lamps={each.lamps} />}</td>
+            ))}
+          </tr>
+        </tbody>
+        <tbody>
+          <tr className="compare-section">
+            <th scope="rowgroup" colSpan={1 + names.length}>
+              messages per call, by kind
+            </th>
+          </tr>
+          {kinds(measured).map(({ kind, per_call }) => (
+            <tr key={kind} className="compare-kind">
+              <th scope="row">{kind}</th>
+              {per_call.map((value, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: its place is what it is
+                <td key={index}>{value === null ? "–" : value === 0 ? "0" : value.toFixed(3)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Verdict({ lamps }: { lamps: readonly Lamp[] }) {
+  const broken = lamps.filter(({ state }) => state === "red");
+  if (broken.length === 0) return <>✓ {lamps.filter(({ state }) => state === "green").length} held</>;
+  return (
+    <span className="compare-broken" title={broken.map(({ explanation }) => explanation).join("; ")}>
+      ✕ {broken.map(({ invariant }) => invariant).join(", ")}
+    </span>
+  );
+}
+
+function Takeovers({ names, measured }: Side) {
+  if (measured.every((each) => each === null || each.failovers.length === 0)) return null;
+  return (
+    <div className="compare-takeovers">
+      <h3>Takeovers</h3>
+      {measured.map((each, index) =>
+        each === null ? null : (
+          // biome-ignore lint/suspicious/noArrayIndexKey: its place is what it is
+          <div key={index}>
+            <Series index={index} label={names[index] ?? ""} />
+            <ol className="failovers">
+              {each.failovers.slice(0, TAKEOVERS_MOST).map((split) => (
+                <li key={`${split.group}-${split.epoch}`}>
+                  <Split split={{ ...split, from: split.old, to: split.new }} start_ns={0} several />
+                </li>
+              ))}
+            </ol>
+          </div>
+        ),
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,79 @@
+/** The comparison that is wished for, and the one that is under way or over. */
+
+import { create } from "zustand";
+import { api } from "../../api/client";
+import type { Choices, Comparison } from "../../api/compare";
+import { useLab } from "../../store/store";
+import { complain } from "../../store/toasts";
+import { searchOf, type Wish, wishOf } from "./wish";
+
+const LOOK_MS = 250;
+
+interface CompareState {
+  choices: Choices | null;
+  wish: Wish;
+  comparison: Comparison | null;
+  /** The wish that the comparison was begun with. */
+  begun: Wish | null;
+}
+
+export const useCompare = create<CompareState>()(() => ({
+  choices: null,
+  wish: { scenario: "faults/crash-the-active", seed: 1, changes: [{ standbys: 1 }, { standbys: 3 }] },
+  comparison: null,
+  begun: null,
+}));
+
+export function isOver({ configurations }: Comparison): boolean {
+  return configurations.every(({ state }) => state !== "waiting" && state !== "running");
+}
+
+/** Takes over what the URL asks for, and reads what can be chosen. */
+export async function open(): Promise<void> {
+  const asked = wishOf(location.search);
+  if (asked !== null) useCompare.setState({ wish: asked });
+  try {
+    useCompare.setState({ choices: await api.compareChoices() });
+  } catch (error) {
+    complain(error);
+  }
+}
+
+export function change(part: Partial<Wish>): void {
+  const wish = { ...useCompare.getState().wish, ...part };
+  useCompare.setState({ wish });
+  useLab.setState({ compare: searchOf(wish) });
+}
+
+export async function begin(): Promise<void> {
+  const { wish } = useCompare.getState();
+  useLab.setState({ compare: searchOf(wish) });
+  try {
+    const comparison = await api.compare(wish.scenario, wish.seed, wish.changes);
+    useCompare.setState({ comparison, begun: wish });
+    await follow(comparison);
+  } catch (error) {
+    complain(error);
+  }
+}
+
+/** Asks until it is over, or until another one has taken its place. */
+async function follow(comparison: Comparison): Promise<void> {
+  let now = comparison;
+  while (!isOver(now)) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    now = await api.comparison(comparison.comparison);
+    if (useCompare.getState().comparison?.comparison !== now.comparison) return;
+    useCompare.setState({ comparison: now });
+  }
+}
+
+export async function cancel(): Promise<void> {
+  const { comparison } = useCompare.getState();
+  if (comparison === null) return;
+  try {
+    useCompare.setState({ comparison: await api.cancelComparison(comparison.comparison) });
+  } catch (error) {
+    complain(error);
+  }
+}

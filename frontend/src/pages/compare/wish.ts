@@ -1,0 +1,66 @@
+/** What is to be compared, as the URL and the control plane say it. */
+
+import type { ClusterChange } from "../../api/compare";
+
+export interface Wish {
+  scenario: string;
+  seed: number;
+  changes: ClusterChange[];
+}
+
+export const FEWEST = 2;
+export const MOST = 4;
+
+const NUMBERS = ["groups", "standbys"] as const;
+const WORDS = ["protocol", "placement", "granularity", "cross_group"] as const;
+const KEYS: readonly string[] = [...NUMBERS, ...WORDS];
+
+/** "?scenario=faults/crash-the-active&seed=1&with=standbys:1&with=standbys:3" */
+export function searchOf({ scenario, seed, changes }: Wish): string {
+  const query = new URLSearchParams({ scenario, seed: String(seed) });
+  for (const change of changes) {
+    const parts = Object.entries(change).map(([key, value]) => `${key}:${value}`);
+    query.append("with", parts.join(","));
+  }
+  return `?${query.toString().replaceAll("%2F", "/").replaceAll("%3A", ":").replaceAll("%2C", ",")}`;
+}
+
+function changeOf(text: string): ClusterChange {
+  const change: Record<string, string | number> = {};
+  for (const part of text.split(",")) {
+    const [key = "", value = ""] = part.split(":");
+    if (!KEYS.includes(key) || value === "") continue;
+    const counts = (NUMBERS as readonly string[]).includes(key);
+    if (!counts) change[key] = value;
+    else if (/^\d{1,2}$/.test(value)) change[key] = Number(value);
+  }
+  return change;
+}
+
+/** What a URL asks for; null when it names no scenario. */
+export function wishOf(search: string): Wish | null {
+  const query = new URLSearchParams(search);
+  const scenario = query.get("scenario") ?? "";
+  if (scenario === "") return null;
+  const seed = query.get("seed") ?? "";
+  const changes = query.getAll("with").slice(0, MOST).map(changeOf);
+  while (changes.length < FEWEST) changes.push({});
+  return { scenario, seed: /^\d{1,9}$/.test(seed) ? Number(seed) : 1, changes };
+}
+
+const SAID: Record<string, (value: unknown) => string> = {
+  protocol: (value) => String(value),
+  groups: (value) => `${value} ${value === 1 ? "group" : "groups"}`,
+  standbys: (value) => `${value} ${value === 1 ? "standby" : "standbys"}`,
+  placement: (value) => `placement ${value}`,
+  granularity: (value) => `granularity ${value}`,
+  cross_group: (value) => String(value).replaceAll("_", "-"),
+};
+
+/** What tells the configurations apart, in words; `own` is the scenario's cluster. */
+export function labels(changes: readonly ClusterChange[], own: Record<string, unknown>): string[] {
+  const whole = changes.map((change) => ({ ...own, ...change }) as Record<string, unknown>);
+  const apart = KEYS.filter((key) => new Set(whole.map((each) => each[key])).size > 1);
+  const shown = apart.length > 0 ? apart : ["protocol"];
+  return whole.map((each) => shown.map((key) => SAID[key]?.(each[key]) ?? "").join(", "));
+}

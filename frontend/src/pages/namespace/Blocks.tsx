@@ -1,0 +1,86 @@
+import { useCallback } from "react";
+import { useShallow } from "zustand/react/shallow";
+import type { FileBlock } from "../../api/blocks";
+import { api } from "../../api/client";
+import { useLab } from "../../store/store";
+import { count } from "../../store/time";
+import { useFollowed } from "../../store/useFollowed";
+import { octetWords } from "../../ui/octets";
+import { Sign } from "../../ui/Sign";
+import { healthWords, nodesOf, REPLICA, summary } from "./replicas";
+
+const KINDS = new Set([
+  ...["BlockHealth", "DataNodeLost", "ReplicaStored", "ReplicaDamaged", "ReplicaRemoved", "FaultInjected"],
+  ...["FaultEnded", "Started", "Serving"],
+]);
+
+/** The blocks of a file, and which data node has them. */
+export function Blocks({ path }: { path: string }) {
+  const ask = useCallback((signal: AbortSignal) => api.blocks(path, signal), [path]);
+  const { answer, failed } = useFollowed(ask, KINDS);
+  const all = useLab(useShallow((state) => Object.keys(state.live.data_nodes)));
+  const known = answer?.path === path ? answer : null;
+  if (known === null)
+    return (
+      <p className={failed === "" ? "soft" : "act-failed"}>{failed || "Asking where its blocks lie…"}</p>
+    );
+  const nodes = nodesOf(known.blocks, all);
+  return (
+    <div className="blocks" data-testid="blocks">
+      <p>
+        {summary(known)}
+        {known.writing && " A writer holds it."}
+        {failed !== "" && <span className="act-failed"> {failed}</span>}
+      </p>
+      {known.blocks.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">block</th>
+              <th scope="col">length</th>
+              {nodes.map((node) => (
+                <th key={node} scope="col">
+                  {node}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {known.blocks.map((block) => (
+              <BlockRow key={block.number} block={block} nodes={nodes} replication={known.replication} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {known.more && <p className="soft">The first {count(known.blocks.length)} are shown.</p>}
+    </div>
+  );
+}
+
+interface RowProps {
+  block: FileBlock;
+  nodes: readonly string[];
+  replication: number;
+}
+
+function BlockRow({ block, nodes, replication }: RowProps) {
+  const wrong = healthWords(block, replication);
+  return (
+    <tr data-testid={`block-${block.number}`} data-health={block.health}>
+      <th scope="row" title={`block ${block.number}, stamp ${block.stamp}`}>
+        {block.number.replace(/^(....)0*(?=.)/, "$1·")}
+        {wrong !== "" && <span className="block-wrong">{wrong}</span>}
+      </th>
+      <td>{octetWords(block.length)}</td>
+      {nodes.map((node) => {
+        const { tone, sign, meaning } = REPLICA[block.replicas[node] ?? "none"];
+        return (
+          <td key={node} data-replica={block.replicas[node] ?? "none"} title={`${meaning} on ${node}`}>
+            <Sign tone={tone}>{sign}</Sign>
+            <span className="visually-hidden">{meaning}</span>
+          </td>
+        );
+      })}
+    </tr>
+  );
+}

@@ -1,0 +1,91 @@
+import { type FormEvent, useEffect, useRef, useState } from "react";
+import { lineOf } from "../../api/client";
+import { octetWords } from "../../ui/octets";
+import { uploadFile } from "./store";
+
+/** As much as the control plane takes. */
+const OCTETS_MOST = 2 ** 36;
+
+/** Asks for a file of this machine and a name, and shows how much of it has left; it can be stopped. */
+export function UploadForm({ directory, onClose }: { directory: string; onClose: () => void }) {
+  const [file, setFile] = useState<File | null>(null);
+  const [name, setName] = useState("");
+  const [share, setShare] = useState<number | null>(null);
+  const [failed, setFailed] = useState("");
+  const stop = useRef(new AbortController());
+  useEffect(() => () => stop.current.abort(), []);
+  const choose = (chosen: File | null): void => {
+    setFile(chosen);
+    if (chosen !== null) setName(chosen.name);
+  };
+  const wrong =
+    file === null
+      ? "Choose a file"
+      : name === "" || name.includes("/")
+        ? "A name without a slash"
+        : file.size > OCTETS_MOST
+          ? `${octetWords(file.size)} are too many: ${octetWords(OCTETS_MOST)} at most`
+          : "";
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    setFailed(wrong);
+    if (wrong !== "" || file === null) return;
+    stop.current = new AbortController();
+    setShare(0);
+    try {
+      await uploadFile(directory, name, file, setShare, stop.current.signal);
+      onClose();
+    } catch (error) {
+      setFailed(lineOf(error));
+      setShare(null);
+    }
+  };
+  return (
+    <form className="act-form" onSubmit={(event) => void submit(event)} data-testid="form-upload">
+      <p>To {directory}. Its blocks go to the data nodes as they leave this machine.</p>
+      <label>
+        File
+        <input
+          type="file"
+          disabled={share !== null}
+          ref={(element) => element?.setAttribute("autofocus", "")}
+          data-testid="upload-file"
+          onChange={(event) => choose(event.currentTarget.files?.[0] ?? null)}
+        />
+      </label>
+      <label>
+        Name
+        <input
+          value={name}
+          disabled={share !== null}
+          spellCheck={false}
+          autoComplete="off"
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+      </label>
+      {share !== null && (
+        <label>
+          {share < 1 ? `${Math.round(share * 100)} % has left` : "Waiting for the data nodes…"}
+          <progress value={share} max={1} />
+        </label>
+      )}
+      {failed !== "" && (
+        <p className="act-failed" role="alert" data-testid="act-failed">
+          {failed}
+        </p>
+      )}
+      <div className="act-buttons">
+        <button
+          type="button"
+          className="pill"
+          onClick={share === null ? onClose : () => stop.current.abort()}
+        >
+          {share === null ? "Leave it" : "Stop"}
+        </button>
+        <button type="submit" className="primary" disabled={share !== null} data-testid="do-upload">
+          Upload
+        </button>
+      </div>
+    </form>
+  );
+}

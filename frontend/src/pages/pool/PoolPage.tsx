@@ -1,0 +1,68 @@
+import { useEffect } from "react";
+import { api } from "../../api/client";
+import type { Pool } from "../../api/pool";
+import { useLab } from "../../store/store";
+import { useFollowed } from "../../store/useFollowed";
+import { Sign } from "../../ui/Sign";
+import { Toasts } from "../../ui/Toasts";
+import { Banner } from "../Banner";
+import { Header } from "../Header";
+import { Details } from "./Details";
+import { Matrix } from "./Matrix";
+import { cellAt, JOURNAL, MEANING, rowsOf, SIGN, spotOf, TONE } from "./volume";
+import "./pool.css";
+
+const KINDS = new Set([
+  ...["PoolReported", "ReportRefused", "ReplicasDisagree", "Repairing", "ImageWritten", "ImageShelved"],
+  ...["ImageRefused", "JournalPruned", "JournalCorrupt", "Renewing", "RoleChanged", "FaultInjected"],
+]);
+
+function ask(signal: AbortSignal): Promise<Pool[]> {
+  return api.pool(useLab.getState().liveRun ?? 0, signal);
+}
+
+/** The logical volume of every group: files by pool nodes, who is believed, what is being repaired. */
+export function PoolPage() {
+  const { answer: pools, failed } = useFollowed(ask, KINDS);
+  const spot = useLab((state) => state.spot);
+  useEffect(() => {
+    const [first] = pools ?? [];
+    const node = Object.keys(first?.nodes ?? {})[0];
+    if (first !== undefined && node !== undefined && cellAt(useLab.getState().spot) === null)
+      useLab.setState({ spot: spotOf(first.group, node, JOURNAL) });
+  }, [pools]);
+  return (
+    <div className="page">
+      <Header />
+      <Banner />
+      <main className="pool">
+        <div className="pool-groups">
+          <Legend />
+          {failed !== "" && (
+            <p className="pool-failed" role="alert">
+              {failed}
+            </p>
+          )}
+          {pools === null
+            ? failed === "" && <p className="waiting">Reading what the pool nodes told…</p>
+            : pools.map((pool) => <Matrix key={pool.group} pool={pool} rows={rowsOf(pool)} />)}
+        </div>
+        <Details pools={pools ?? []} spot={cellAt(spot)} />
+      </main>
+      <Toasts />
+    </div>
+  );
+}
+
+function Legend() {
+  return (
+    <ul className="pool-legend" aria-label="What the signs mean">
+      {(["agrees", "behind", "damaged", "disputed", "repairing", "repaired"] as const).map((state) => (
+        <li key={state}>
+          <Sign tone={TONE[state]}>{SIGN[state]}</Sign>
+          {MEANING[state]}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,94 @@
+"""The named choices of mechanisms: what stands behind each `--protocol`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+
+class Family(msgspec.Struct, frozen=True):
+    """A cluster's choice for the slot `replication`, and what others must know of it without knowing its code."""
+
+    replication: str
+    """The mechanism by which one replica group agrees on the next record."""
+    says: str
+    """For a person who chooses, in half a line."""
+    asked: Literal["active", "reads anywhere", "anywhere"] = "active"
+    """Which server of a group clients ask: the one that leads; any for reads; any for everything."""
+    groups_max: int = 8
+    journal_sync: str = "ssp"
+    """Its choice for the slot `journal_sync`, where the replication has one."""
+    standbys: int = 3
+    """Beside the active, when nobody asks for another number."""
+    standbys_max: int = 15
+    journal_nodes: int = 0
+    """Processes beside the metadata servers that keep the journal they share."""
+    journal_role: Literal["journal-node", "bookie"] = "journal-node"
+
+    def journal_names(self) -> list[str]:
+        prefix = "bookie" if self.journal_role == "bookie" else "jn"
+        return [f"{prefix}{number}" for number in range(1, self.journal_nodes + 1)]
+
+
+FAMILIES: dict[str, Family] = {
+    "mams": Family("mams", "multiple actives, multiple standbys (CFS)"),
+    "single": Family(
+        "mams", "one server with a local journal: nobody takes over (HDFS)", standbys=0, standbys_max=0
+    ),
+    "2pc": Family(
+        "mams",
+        "classic two-phase commit: everybody answers twice (CFS §4.1.2)",
+        journal_sync="two_phase",
+        groups_max=1,
+    ),
+    "backupnode": Family(
+        "mams",
+        "a stream nobody acknowledges: loses writes by design (HDFS)",
+        journal_sync="backupnode",
+        standbys=1,
+        groups_max=1,
+    ),
+    "qjm": Family(
+        "shared-qjm",
+        "a quorum of journal nodes, read as they are written (Hadoop's QJM)",
+        standbys=1,
+        journal_nodes=3,
+        groups_max=1,
+    ),
+    "bookkeeper": Family(
+        "shared-bookkeeper",
+        "ledgers on three of four bookies (BookKeeper under HDFS)",
+        standbys=1,
+        journal_nodes=4,
+        journal_role="bookie",
+        groups_max=1,
+    ),
+    "avatar": Family(
+        "shared-filer",
+        "one filer keeps the only other copy (Facebook's AvatarNode)",
+        standbys=1,
+        journal_nodes=1,
+        groups_max=1,
+    ),
+    "hadoop-ha": Family(
+        "shared-hadoop",
+        "journal nodes, of which a standby reads finished segments (Hadoop HA)",
+        standbys=1,
+        journal_nodes=3,
+        groups_max=1,
+    ),
+    "packed-paxos": Family("paxos", "Multi-Paxos with packed messages (DCFS3)", "reads anywhere", 1),
+    "multi-paxos": Family("paxos", "Multi-Paxos, a message for each record", "reads anywhere", 1),
+    "symmetric": Family(
+        "symmetric", "every member active, writes in total order (SAA)", "anywhere", groups_max=1
+    ),
+}
+
+
+def family_named(protocol: str) -> Family:
+    """Raises ValueError in one line that names what there is."""
+    family = FAMILIES.get(protocol)
+    if family is None:
+        raise ValueError(f"the protocol {protocol[:40]!r} is unknown; there is {', '.join(FAMILIES)}")
+    return family

@@ -1,0 +1,32 @@
+"""The families with a shared journal: which nodes keep it, and how a standby reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from nodes.config import MILLISECOND, SECOND, ServerConfig
+from nodes.protocols.baselines.bookkeeper import BookKeeper
+from nodes.protocols.baselines.quorum_journal import QuorumJournal
+from nodes.protocols.baselines.server import start
+from nodes.protocols.baselines.shared_journal import MakeSharedJournal
+from nodes.world import World
+
+OFTEN_NS = 100 * MILLISECOND
+HADOOP_NS = 1 * SECOND
+HADOOP_SEGMENT_NS = 2 * SECOND
+
+
+def _starts(make: MakeSharedJournal, tail_ns: int) -> Callable[[World, ServerConfig], None]:
+    return lambda world, config: start(world, config, make, tail_ns)
+
+
+REPLICATION: dict[str, Callable[[World, ServerConfig], None]] = {
+    "shared-qjm": _starts(QuorumJournal, OFTEN_NS),
+    "shared-filer": _starts(QuorumJournal, OFTEN_NS),
+    "shared-hadoop": _starts(
+        partial(QuorumJournal, finished_only=True, segment_ns=HADOOP_SEGMENT_NS), HADOOP_NS
+    ),
+    "shared-bookkeeper": _starts(BookKeeper, OFTEN_NS),
+}
+"""Avatar's filer is a quorum of one."""

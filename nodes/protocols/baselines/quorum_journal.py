@@ -1,0 +1,163 @@
+"""The shared journal on a quorum of journal nodes (Hadoop's Quorum Journal Manager): recovery and reading; `quorum_writer.py` writes.
+
+What any majority has finished or acknowledged survives: the writer's epoch shuts earlier ones out of a majority, and the open segment ends where
+the node of the highest epoch, and then of the longest journal, says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from nodes.config import MILLISECOND
+from nodes.protocols.baselines.local import LocalJournal
+from nodes.protocols.baselines.quorum_writer import QuorumWriter
+from nodes.replicas.view import GlobalView
+from nodes.wire.calls import Calls
+from nodes.wire.journal_messages import (
+    AcceptJournal,
+    EpochPromised,
+    FinishSegment,
+    HigherEpoch,
+    JournalAccepted,
+    JournalRead,
+    JournalWritten,
+    NewEpoch,
+    OutOfStep,
+    ReadJournal,
+    SegmentFinished,
+)
+from nodes.wire.messages import Mark, Message
+from nodes.world import World
+
+ASK_AGAIN_NS = 100 * MILLISECOND
+READ_NS = 300 * MILLISECOND
+
+
+def end_of_journal(promises: dict[str, EpochPromised]) -> tuple[Mark, str]:
+    """The mark with which the journal ends, and a node that has all of it: the finished part, and behind it the best open segment."""
+    _, whole = max((promises[node].finished.sn, node) for node in promises)
+    finished = promises[whole].finished
+    still_open = [
+        (max(told.written_in, told.accepted_in), told.last.sn, node)
+        for node, told in promises.items()
+        if told.finished == finished and told.last.sn > finished.sn
+    ]
+    if not still_open:
+        return finished, whole
+    _, _, best = max(still_open)
+    return promises[best].last, best
+
+
+class QuorumJournal:
+    """`finished_only`: read nothing of the segment that is being written, as Hadoop's standby does."""
+
+    def __init__(
+        self,
+        world: World,
+        nodes: list[str],
+        view: GlobalView,
+        local: LocalJournal,
+        patience_ns: int,
+        finished_only: bool = False,
+        segment_ns: int = 0,
+    ):
+        self._world = world
+        self._nodes = nodes
+        self._local = local
+        self._patience_ns = patience_ns
+        self._finished_only = finished_only
+        self._segment_ns = segment_ns
+        self._calls = Calls(world)
+        self._writer: QuorumWriter | None = None
+        self._epoch = 0
+        self._heard: dict[str, Any] = {}
+        self._waited_for = ""
+        self._more = asyncio.Event()
+        self._turn = 0
+        self.handlers: dict[type[Message], Callable[[str, Any], None]] = {
+            EpochPromised: self._on_reply,
+            JournalAccepted: self._on_reply,
+            SegmentFinished: self._on_finished,
+            HigherEpoch: self._to_writer(QuorumWriter.on_higher_epoch),
+            JournalWritten: self._to_writer(QuorumWriter.on_written),
+            OutOfStep: self._to_writer(QuorumWriter.on_out_of_step),
+            JournalRead: self._calls.on_reply,
+        }
+
+    def _to_writer(self, step: Callable[[QuorumWriter, str, Any], None]) -> Callable[[str, Any], None]:
+        def deliver(peer: str, message: Any) -> None:
+            if self._writer is not None and peer in self._nodes:
+                step(self._writer, peer, message)
+
+        return deliver
+
+    def _on_finished(self, peer: str, message: SegmentFinished) -> None:
+        self._on_reply(peer, message)
+        self._to_writer(QuorumWriter.on_finished)(peer, message)
+
+    def _on_reply(self, peer: str, message: Any) -> None:
+        if (
+            type(message).__name__ == self._waited_for
+            and message.epoch == self._epoch
+            and peer in self._nodes
+        ):
+            self._heard[peer] = message
+            self._more.set()
+
+    # --- recovery ----------------------------------------------------------------------------------------------
+
+    async def recover(self, epoch: int, timeout_ns: int) -> int | None:
+        self._epoch, self._writer = epoch, None
+        clock = self._world.clock
+        deadline_ns = clock.monotonic_ns() + timeout_ns
+        promises = await self._majority(NewEpoch(epoch), EpochPromised, deadline_ns)
+        if promises is None:
+            return None
+        last, source = end_of_journal(promises)
+        if await self._majority(AcceptJournal(epoch, last, source), JournalAccepted, deadline_ns) is None:
+            return None
+        if await self._majority(FinishSegment(epoch, last), SegmentFinished, deadline_ns) is None:
+            return None
+        return last.sn
+
+    async def _majority(
+        self, question: Message, reply: type[Message], deadline_ns: int
+    ) -> dict[str, Any] | None:
+        """Asks until more than half have answered; None when the time is over."""
+        clock = self._world.clock
+        self._heard, self._waited_for = {}, reply.__name__
+        while len(self._heard) <= len(self._nodes) // 2:
+            if clock.monotonic_ns() >= deadline_ns:
+                return None
+            for node in self._nodes:
+                if node not in self._heard:
+                    self._world.network.send(node, question)
+            self._more.clear()
+            timer = clock.call_later(ASK_AGAIN_NS, self._more.set)
+            await self._more.wait()
+            timer.cancel()
+        self._waited_for = ""
+        return self._heard
+
+    # --- reading -----------------------------------------------------------------------------------------------
+
+    async def read(self, from_sn: int) -> list[bytes]:
+        """From one node after the other: whatever a node gives is right."""
+        for _ in self._nodes:
+            node = self._nodes[self._turn % len(self._nodes)]
+            question = ReadJournal(0, from_sn, 0, self._finished_only)
+            reply = await self._calls.ask(node, question, READ_NS)
+            if isinstance(reply, JournalRead) and reply.groups and reply.from_sn == from_sn:
+                return reply.groups
+            self._turn += 1
+        return []
+
+    # --- writing -----------------------------------------------------------------------------------------------
+
+    async def begin(self, epoch: int, last: Mark, timeout_ns: int) -> QuorumWriter | None:
+        self._writer = QuorumWriter(
+            self._world, self._nodes, epoch, last, self._local, self._patience_ns, self._segment_ns
+        )
+        return self._writer

@@ -1,0 +1,214 @@
+"""Slot `journal_sync`, mechanism `qjm`: a group is safe when more than half of the journal nodes have it durably, and this server too.
+
+A node that misses something is sent nothing more before the next segment. The next segment begins when a majority has finished the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nodes.config import MILLISECOND, SECOND
+from nodes.protocols.baselines.local import LocalJournal
+from nodes.protocols.baselines.shared_journal import JournalLost
+from nodes.wire.journal_messages import (
+    FinishSegment,
+    HigherEpoch,
+    JournalWritten,
+    OutOfStep,
+    SegmentFinished,
+    StartSegment,
+    WriteJournal,
+)
+from nodes.wire.messages import JournalGroup, Mark, Message
+from nodes.world import World
+
+TICK_NS = 50 * MILLISECOND
+SEGMENT_NS = 30 * SECOND
+LAGGING_NS = 1 * SECOND
+"""A segment with a node out of step is not written on for longer."""
+PATIENCES = 8
+"""So many times the patience with one node without a majority, and the writer gives up, as Hadoop's aborts."""
+
+
+class Node:
+    """What the writer knows of one journal node."""
+
+    def __init__(self) -> None:
+        self.in_step = False
+        self.acknowledged_sn = 0
+        self.finished_sn = 0
+
+
+class QuorumWriter:
+    def __init__(
+        self,
+        world: World,
+        nodes: list[str],
+        epoch: int,
+        last: Mark,
+        local: LocalJournal,
+        patience_ns: int,
+        segment_ns: int,
+    ):
+        self._world = world
+        self._epoch = epoch
+        self._local = local
+        self._patience_ns = patience_ns
+        self._segment_ns = segment_ns or SEGMENT_NS
+        self.on_progress: Callable[[], None] = lambda: None
+        self._nodes = {name: Node() for name in nodes}
+        self._own_sn = last.sn
+        self._previous = last
+        """The segment begins behind it."""
+        self._began_ns = 0
+        self._finishing = False
+        self._waiting: WriteJournal | None = None
+        """The group that is to open the next segment."""
+        self._in_flight: WriteJournal | None = None
+        self._in_flight_sn = last.sn
+        self._since_ns = 0
+        """When it was given to us."""
+        self._began_sending_ns = 0
+        self._sent_ns = 0
+        self._lost = ""
+        self._start_segment()
+
+    # --- slot --------------------------------------------------------------------------------------------------
+
+    @property
+    def configuration_number(self) -> int:
+        return 0
+
+    @property
+    def lacks_quorum(self) -> bool:
+        return False
+
+    def write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
+        self._local.append(group, octets, mark)
+        message = WriteJournal(self._epoch, group.commit_sn, group.previous, octets)
+        self._in_flight_sn = group.sn
+        self._since_ns = self._world.clock.monotonic_ns()
+        if not self._finishing and not self._due():
+            self._send_group(message)
+            return
+        self._waiting = message
+        if not self._finishing:
+            self._finish(group.previous)
+
+    def tell_commit(self, sn: int) -> None:
+        """The next group says so; a standby learns of the last one by then."""
+
+    def safe(self, sn: int) -> bool:
+        return self._own_sn >= sn and self._many(lambda node: node.acknowledged_sn >= sn)
+
+    def holders(self, sn: int) -> list[str]:
+        mine = [self._world.name] if self._own_sn >= sn else []
+        return mine + [name for name, node in self._nodes.items() if node.acknowledged_sn >= sn]
+
+    def _many(self, there: Callable[[Node], bool]) -> bool:
+        return sum(there(node) for node in self._nodes.values()) > len(self._nodes) // 2
+
+    # --- steps -------------------------------------------------------------------------------------------------
+
+    def on_own_durable(self, mark: Mark) -> None:
+        self._own_sn = mark.sn
+        self.on_progress()
+
+    def on_written(self, peer: str, message: JournalWritten) -> None:
+        node = self._nodes[peer]
+        if message.epoch == self._epoch and self._local.log.holds(message.mark):
+            node.acknowledged_sn = max(node.acknowledged_sn, message.mark.sn)
+            self.on_progress()
+
+    def on_out_of_step(self, peer: str, message: OutOfStep) -> None:
+        if message.epoch == self._epoch:
+            self._nodes[peer].in_step = False
+
+    def on_higher_epoch(self, peer: str, message: HigherEpoch) -> None:
+        if message.promised > self._epoch:
+            self._lost = f"{peer} has promised epoch {message.promised}"
+
+    def on_finished(self, peer: str, message: SegmentFinished) -> None:
+        if not self._finishing or message.epoch != self._epoch or message.last != self._previous:
+            return
+        self._nodes[peer].finished_sn = message.last.sn
+        if self._many(lambda node: node.finished_sn >= self._previous.sn):
+            self._finishing = False
+            self._start_segment()
+
+    # --- segments ----------------------------------------------------------------------------------------------
+
+    def _due(self) -> bool:
+        """Asked between two groups: everything before has been acknowledged by a majority."""
+        age_ns = self._world.clock.monotonic_ns() - self._began_ns
+        lags = not all(node.in_step for node in self._nodes.values())
+        return age_ns > self._segment_ns or (lags and age_ns > LAGGING_NS)
+
+    def _finish(self, last: Mark) -> None:
+        if last == self._previous:
+            self._start_segment()
+            return
+        self._finishing, self._previous = True, last
+        self._sent_ns = self._world.clock.monotonic_ns()
+        self._send_to_all(FinishSegment(self._epoch, last))
+
+    def _start_segment(self) -> None:
+        self._began_ns = self._world.clock.monotonic_ns()
+        for node in self._nodes.values():
+            node.in_step = True
+        self._send_to_all(StartSegment(self._epoch, self._previous))
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            self._send_group(waiting)
+
+    def _send_group(self, message: WriteJournal) -> None:
+        self._in_flight = message
+        self._began_sending_ns = self._sent_ns = self._world.clock.monotonic_ns()
+        for name, node in self._nodes.items():
+            if node.in_step:
+                self._world.network.send(name, message)
+
+    def _send_to_all(self, message: Message) -> None:
+        for name in self._nodes:
+            self._world.network.send(name, message)
+
+    # --- time --------------------------------------------------------------------------------------------------
+
+    async def keep(self) -> None:
+        while not self._lost:
+            await self._world.clock.sleep(TICK_NS)
+            self._tick()
+        raise JournalLost(self._lost)
+
+    def _tick(self) -> None:
+        now = self._world.clock.monotonic_ns()
+        quiet = self.safe(self._in_flight_sn)
+        if quiet and not self._finishing:
+            self._leave_out(now)
+            if self._due():
+                self._finish(self._local.log.last)
+            return
+        if now - self._since_ns > PATIENCES * self._patience_ns and not quiet:
+            self._lost = "no majority of the journal nodes has answered"
+        elif now - self._sent_ns > 2 * TICK_NS:
+            self._send_again(now)
+        self._leave_out(now)
+
+    def _send_again(self, now: int) -> None:
+        self._sent_ns = now
+        if self._finishing:
+            self._send_to_all(FinishSegment(self._epoch, self._previous))
+            return
+        for name, node in self._nodes.items():
+            if node.in_step and node.acknowledged_sn < self._in_flight_sn and self._in_flight is not None:
+                if self._in_flight.previous == self._previous:
+                    self._world.network.send(name, StartSegment(self._epoch, self._previous))
+                self._world.network.send(name, self._in_flight)
+
+    def _leave_out(self, now: int) -> None:
+        """Who has not acknowledged in time is sent nothing before the next segment."""
+        if self._in_flight is None or now - self._began_sending_ns <= self._patience_ns:
+            return
+        for node in self._nodes.values():
+            if node.acknowledged_sn < self._in_flight.previous.sn + 1:
+                node.in_step = False

@@ -1,0 +1,194 @@
+"""Slot `journal_sync`, mechanism `ssp`: the shared storage pool's optimised 2PC (CFS §4.1.2, Fig. 4b, coordinator's side).
+
+A group goes to every participant at once and is safe when it is durable on a write quorum of every configuration that may be the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nodes.config import MILLISECOND
+from nodes.protocols.mams.messages import Commit, Mismatch, Prepare, Prepared
+from nodes.protocols.mams.pool_node import PoolNode
+from nodes.replicas.log import ReplicaLog, up_to
+from nodes.replicas.state import ReplicatedState
+from nodes.replicas.view import Configuration
+from nodes.wire.messages import JournalGroup, Mark, Message
+from nodes.world import World
+
+PREPARE_OCTETS = 1 << 20
+RESEND_NS = 100 * MILLISECOND
+
+
+class Participant:
+    """What the writer knows of one replica it sends to."""
+
+    def __init__(self, name: str, matched: Mark):
+        self.name = name
+        self.matched = matched
+        """Everything up to here is known to be equal and durable there."""
+        self.sent_sn = matched.sn
+        self.waiting_since_ns = 0
+        """When the oldest group without an acknowledgement was first sent; 0 when all are acknowledged."""
+        self.sent_at_ns = 0
+
+
+class Ssp:
+    """The participants of one tenure: what each has, what it is sent, and who counts."""
+
+    def __init__(
+        self,
+        world: World,
+        epoch: int,
+        log: ReplicaLog,
+        state: ReplicatedState,
+        pool: PoolNode,
+        configuration: Configuration,
+        shrinks_silently: bool,
+    ):
+        self._world = world
+        self.epoch = epoch
+        self._log = log
+        self._state = state
+        self._pool = pool
+        self._shrinks_silently = shrinks_silently
+        self.configurations = [configuration]
+        """The last committed one; two while a change of it is in doubt (safety rule 3)."""
+        self.participants: dict[str, Participant] = {}
+        self.own_durable_sn = log.last.sn
+        self.handlers: dict[type[Message], Callable[[str, Any], None]] = {
+            Prepared: self.on_prepared,
+            Mismatch: self.on_mismatch,
+        }
+        self.on_progress: Callable[[], None] = lambda: None
+        self.on_lost: Callable[[str], None] = lambda participant: None
+        """A participant's acknowledgement is overdue: it is sent no more journals."""
+        self.on_far: Callable[[str, list[Mark]], None] = lambda participant, tails: None
+        """A participant's journal does not join on to ours."""
+
+    @property
+    def configuration_number(self) -> int:
+        return self.configurations[-1].number
+
+    # --- a group -----------------------------------------------------------------------------------------------
+
+    def write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
+        previous = group.previous
+        self._pool.append_own(group, octets, mark)
+        prepare = Prepare(self.epoch, group.commit_sn, previous, [octets])
+        now = self._world.clock.monotonic_ns()
+        for participant in self.participants.values():
+            if participant.sent_sn == previous.sn:
+                self._world.network.send(participant.name, prepare)
+                self._sent(participant, group.sn, now)
+
+    def tell_commit(self, sn: int) -> None:
+        for name in self.participants:
+            self._world.network.send(name, Commit(self.epoch, sn))
+
+    def _sent(self, participant: Participant, sn: int, now: int) -> None:
+        participant.sent_sn = sn
+        participant.sent_at_ns = now
+        if not participant.waiting_since_ns:
+            participant.waiting_since_ns = now
+
+    def pump(self, participant: Participant) -> None:
+        """Sends what the participant lacks, a megabyte at a time."""
+        from_sn = participant.sent_sn + 1
+        groups = up_to(self._log.octets(from_sn, self._log.last.sn), PREPARE_OCTETS)
+        previous = self._log.mark_at(from_sn - 1)
+        if previous is None or (not groups and from_sn <= self._log.last.sn):
+            self.on_far(participant.name, [])
+            return
+        prepare = Prepare(self.epoch, self._state.commit_sn, previous, groups)
+        self._world.network.send(participant.name, prepare)
+        self._sent(participant, previous.sn + len(groups), self._world.clock.monotonic_ns())
+
+    def admit(self, name: str, matched: Mark) -> Participant:
+        """Sends to this replica from now on, beginning behind `matched`."""
+        participant = self.participants[name] = Participant(name, matched)
+        self.pump(participant)
+        return participant
+
+    def on_own_durable(self, mark: Mark) -> None:
+        self.own_durable_sn = mark.sn
+        self._progressed()
+
+    def on_prepared(self, peer: str, message: Prepared) -> None:
+        participant = self.participants.get(peer)
+        if message.epoch != self.epoch or participant is None or message.mark.sn < participant.matched.sn:
+            return
+        if not self._log.holds(message.mark):
+            return
+        participant.matched = message.mark
+        now = self._world.clock.monotonic_ns()
+        participant.waiting_since_ns = now if message.mark.sn < participant.sent_sn else 0
+        if participant.sent_sn < self._log.last.sn and message.mark.sn >= participant.sent_sn:
+            self.pump(participant)
+        self._progressed()
+
+    def on_mismatch(self, peer: str, message: Mismatch) -> None:
+        """Goes back to where the two journals agree."""
+        participant = self.participants.get(peer)
+        if message.epoch != self.epoch or participant is None:
+            return
+        common = self._log.agrees_up_to(message.tails)
+        mark = None if common is None else self._log.mark_at(common)
+        if mark is None:
+            self.on_far(peer, message.tails)
+            return
+        participant.sent_sn = mark.sn
+        self.pump(participant)
+
+    def recount(self) -> None:
+        """After the configuration changed."""
+        self._progressed()
+
+    def _progressed(self) -> None:
+        self.on_progress()
+
+    # --- quorum ------------------------------------------------------------------------------------------------
+
+    @property
+    def lacks_quorum(self) -> bool:
+        there = [self._world.name, *self.participants]
+        return not self._shrinks_silently and not self._enough_of_all(there)
+
+    def _enough(self, there: list[str], members: list[str]) -> bool:
+        """Whether these are a write quorum of a configuration's members."""
+        return sum(member in there for member in members) >= len(members) // 2 + 1
+
+    def _enough_of_all(self, there: list[str]) -> bool:
+        return all(self._enough(there, configuration.members) for configuration in self.configurations)
+
+    def holders(self, sn: int) -> list[str]:
+        """Who is known to have everything up to sn durably, ourselves first."""
+        mine = [self._world.name] if self.own_durable_sn >= sn else []
+        return mine + [
+            name for name, participant in self.participants.items() if participant.matched.sn >= sn
+        ]
+
+    def safe(self, sn: int) -> bool:
+        """Whether sn is held by a write quorum of every configuration that may be the last."""
+        if self.own_durable_sn < sn:
+            return False
+        holders = self.holders(sn)
+        if self._shrinks_silently:
+            return len(holders) >= (1 + len(self.participants)) // 2 + 1
+        return self._enough_of_all(holders)
+
+    # --- time --------------------------------------------------------------------------------------------------
+
+    def on_tick(self, ack_timeout_ns: int) -> None:
+        """Sends again what may be lost, gives up on those who do not answer in time."""
+        now = self._world.clock.monotonic_ns()
+        for participant in list(self.participants.values()):
+            if not participant.waiting_since_ns:
+                continue
+            if now - participant.waiting_since_ns > ack_timeout_ns:
+                del self.participants[participant.name]
+                self.on_lost(participant.name)
+            elif now - participant.sent_at_ns > RESEND_NS:
+                participant.sent_sn = participant.matched.sn
+                self.pump(participant)

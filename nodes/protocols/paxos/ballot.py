@@ -1,0 +1,42 @@
+"""The promised ballot on a member's disk: magic, format number (u16), ballot (u64), CRC-32C (u32) of what is before; little-endian."""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from crc32c import crc32c
+
+from nodes.errors import Damaged
+from nodes.world import Disk
+
+MAGIC = b"CLVRBLLT"
+FORMAT = 1
+BODY = Struct("<8sHQ")
+BALLOT_FILE = "ballot"
+BALLOT_MAX = (1 << 32) - 1
+
+
+def pack_ballot(ballot: int) -> bytes:
+    body = BODY.pack(MAGIC, FORMAT, ballot)
+    return body + crc32c(body).to_bytes(4, "little")
+
+
+def unpack_ballot(octets: bytes) -> int:
+    """Raises Damaged."""
+    body = octets[: BODY.size]
+    if not octets.startswith(MAGIC) or len(octets) != BODY.size + 4:
+        raise Damaged(f"{BALLOT_FILE} is no promised ballot: it has {len(octets)} octets, not {BODY.size + 4} that begin with {MAGIC!r}")  # fmt: skip
+    _, number, ballot = BODY.unpack(body)
+    if number != FORMAT:
+        raise Damaged(f"{BALLOT_FILE} has format {number}; this version reads format {FORMAT}")
+    if crc32c(body) != int.from_bytes(octets[BODY.size :], "little"):
+        raise Damaged(f"{BALLOT_FILE} is corrupt: its checksum does not fit")
+    return int(ballot)
+
+
+def stored_ballot(disk: Disk) -> int:
+    """0 when nothing was ever promised. Raises Damaged, OSError."""
+    try:
+        return unpack_ballot(disk.read(BALLOT_FILE))
+    except FileNotFoundError:
+        return 0

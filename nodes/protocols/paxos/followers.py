@@ -1,0 +1,109 @@
+"""The primary's side of one other member: what was sent there, what came back."""
+
+from __future__ import annotations
+
+from nodes.config import MILLISECOND
+from nodes.protocols.paxos.counters import Counters
+from nodes.protocols.paxos.log import SlotLog
+from nodes.protocols.paxos.messages import Accepted, Success
+from nodes.protocols.paxos.packing import MESSAGE_OCTETS, Packing
+from nodes.world import Clock
+
+RESEND_NS = 100 * MILLISECOND
+GAP_NS = 10 * MILLISECOND
+"""What came out of order has so much time to be whole again."""
+UNACKNOWLEDGED_MAX = 4_096
+"""Slots that are sent ahead of what is acknowledged."""
+
+
+class Follower:
+    """A member that is sent records in the order of their slots, and decisions; inside the view or about to join."""
+
+    def __init__(
+        self,
+        name: str,
+        ballot: int,
+        success: int,
+        packing: Packing,
+        counters: Counters,
+        log: SlotLog,
+        clock: Clock,
+    ):
+        self.name = name
+        self._ballot = ballot
+        self._packing = packing
+        self._counters = counters
+        self._log = log
+        self._clock = clock
+        self.accepted = success
+        """Everything up to here is decided or accepted there, durably."""
+        self.executed = success
+        self.sent = success
+        self._ever_sent = success
+        self.told = success
+        """The decision that was sent last."""
+        self._waiting_since_ns = 0
+        """Since when something is to come back; 0 when nothing is."""
+        self._sent_at_ns = 0
+        self._heard_ns = clock.monotonic_ns()
+
+    def silent(self, timeout_ns: int) -> bool:
+        """Whether what is to come back is overdue, or nothing at all was heard for twice that time."""
+        now = self._clock.monotonic_ns()
+        waits = bool(self._waiting_since_ns) and now - self._waiting_since_ns > timeout_ns
+        return waits or now - self._heard_ns > 2 * timeout_ns
+
+    def heard(self) -> None:
+        """It lives."""
+        self._heard_ns = self._clock.monotonic_ns()
+
+    def forgive(self) -> None:
+        """The primary itself stood still: nobody is to blame for the time."""
+        self.heard()
+        if self._waiting_since_ns:
+            self._waiting_since_ns = self._heard_ns
+
+    def send(self, last: int, success: int) -> None:
+        """Everything up to slot `last` that was not sent, and the newest decision."""
+        last = min(last, self.accepted + UNACKNOWLEDGED_MAX)
+        while True:
+            records = self._log.octets(self.sent + 1, last, MESSAGE_OCTETS)
+            messages = list(self._packing.messages(self._ballot, self.told, success, self.sent + 1, records))
+            for message in messages:
+                self._counters.send(self.name, message)
+            self.sent += len(records)
+            self._ever_sent = max(self._ever_sent, self.sent)
+            self.told = max(self.told, success)
+            if messages:
+                self._sent()
+            if not records or self.sent >= last:
+                return
+
+    def _sent(self) -> None:
+        self._sent_at_ns = self._clock.monotonic_ns()
+        if not self._waiting_since_ns:
+            self._waiting_since_ns = self._sent_at_ns
+
+    def on_accepted(self, message: Accepted) -> None:
+        self.heard()
+        before = self.accepted, self.executed
+        self.accepted = max(self.accepted, min(message.accepted, self._ever_sent))
+        self.executed = max(self.executed, min(message.executed, self._ever_sent))
+        if self.accepted >= self.sent and self.executed >= self.told:
+            self._waiting_since_ns = 0
+        elif (self.accepted, self.executed) != before:
+            self._waiting_since_ns = self._clock.monotonic_ns()
+        if message.gap and self._clock.monotonic_ns() - self._sent_at_ns > GAP_NS:
+            self.sent = min(self.accepted, message.accepted)
+
+    def remind(self, executed: int) -> None:
+        """It says that it has executed no more than this: perhaps it was started anew."""
+        self.heard()
+        if executed < self.told:
+            self._counters.send(self.name, Success(self._ballot, self.told))
+
+    def on_tick(self) -> None:
+        """What is overdue counts as never sent."""
+        if self._waiting_since_ns and self._clock.monotonic_ns() - self._sent_at_ns > RESEND_NS:
+            self.sent = self.accepted
+            self.told = min(self.told, self.executed)

@@ -1,0 +1,122 @@
+"""What every server of the group has, whatever its role: log, queue, namespace, view, counters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from nodes.config import MILLISECOND, GroupConfig, ServerConfig
+from nodes.metadata.namespace import Namespace
+from nodes.metadata.pages import page_of
+from nodes.protocols.paxos.acceptor import Acceptor
+from nodes.protocols.paxos.ballot import stored_ballot
+from nodes.protocols.paxos.counters import Counters
+from nodes.protocols.paxos.leases import lease_ns
+from nodes.protocols.paxos.log import SlotLog, decode_record, named_fields
+from nodes.protocols.paxos.messages import LogRecord
+from nodes.protocols.paxos.packing import PACKINGS, Packing
+from nodes.protocols.paxos.queue import CoordinationQueue
+from nodes.replicas.state import ReplicatedState
+from nodes.replicas.view import GlobalView
+from nodes.storage.journal_file import Journal
+from nodes.trace.events import Applied, JournalOpened, StepTaken, Warned
+from nodes.world import World
+
+AHEAD_NS = 60_000 * MILLISECOND
+"""A clock that is further ahead than this is not believed."""
+
+
+@dataclass
+class Member:
+    """One server as it was found on its disk."""
+
+    world: World
+    config: ServerConfig
+    group: GroupConfig
+    view: GlobalView
+    log: SlotLog
+    queue: CoordinationQueue
+    state: ReplicatedState
+    acceptor: Acceptor
+    packing: Packing
+    counters: Counters
+    last_ns: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.world.name
+
+    @property
+    def lease_ns(self) -> int:
+        return lease_ns(self.config.cluster.timing, self.world.coordination.session_timeout_ns)
+
+    def now_ns(self) -> int:
+        """A hybrid clock: the wall's, but later than every record here and every answer."""
+        self.last_ns = max(self.world.clock.wall_ns(), self.state.namespace.newest_ns + 1, self.last_ns + 1)
+        return self.last_ns
+
+    def step(self, procedure: str, step: str, detail: str, ballot: int) -> None:
+        self.world.trace.emit(StepTaken(procedure, step, f"DCFS3, {PAPER[procedure]}", detail, ballot))
+
+    def warn(self, what: str) -> None:
+        self.world.trace.emit(Warned(what))
+
+
+PAPER = {"election": "Recovery", "upgrade": "Recovery", "view": "Recovery"}
+
+
+def open_member(world: World, config: ServerConfig, group: GroupConfig) -> Member:
+    """Reads log and promised ballot. Raises Damaged, OSError."""
+    holes = config.cluster.holes
+    journal = Journal.open(world.disk, "journal")
+    log = SlotLog(world, journal)
+    queue = CoordinationQueue()
+    namespace = Namespace(group=group.number, short_memory=holes.short_duplicate_memory)
+    state = ReplicatedState(namespace, 0, lambda sn, epoch, digest: _tell_applied(world, sn, epoch, digest))
+    counters = Counters(world)
+    packing = PACKINGS[config.cluster.protocol]()
+    promised = stored_ballot(world.disk)
+    decided: list[LogRecord] = []
+    for entry in log.load():
+        if isinstance(entry, int):
+            decided += queue.recall(entry)
+        else:
+            promised = max(promised, entry[0])
+            queue.accept(*entry)
+    log.open_told()
+    told = log.told
+    world.trace.emit(JournalOpened(1, told.sn, told.epoch, told.crc, journal.cut_octets, 0))
+    acceptor = Acceptor(world, log, queue, state, promised, packing.packs, holes.memory_only_accept, counters)
+    for record in decided:
+        acceptor.execute(record)
+    return Member(
+        world,
+        config,
+        group,
+        GlobalView(world.coordination, group.name, world.name, holes.stale_view_write),
+        log,
+        queue,
+        state,
+        acceptor,
+        packing,
+        counters,
+    )
+
+
+def _tell_applied(world: World, sn: int, epoch: int, digest: int) -> None:
+    world.trace.emit(Applied(sn, epoch, digest))
+
+
+def answer_questions(member: Member, counters: Callable[[], dict[str, Any] | None]) -> None:
+    """`group`: the record of a slot as it lies on this disk; `tree`: a page of the namespace; `counters`: what was counted."""
+    answer = getattr(member.world, "answer", None)
+    if answer is not None:
+        answer("group", lambda question: _tell_slot(member, int(question["sn"])))
+        answer("tree", lambda question: page_of(member.state.namespace, question))
+        answer("counters", lambda question: {"counters": counters(), "replication": member.counters.told()})
+
+
+def _tell_slot(member: Member, slot: int) -> dict[str, Any]:
+    stored = member.log.stored(slot)
+    return {"group": None if stored is None else named_fields(decode_record(stored[1]))}

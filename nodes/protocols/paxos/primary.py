@@ -1,0 +1,295 @@
+"""Everything that exists only while a server is elected or primary in one ballot."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from msgspec.structs import asdict
+
+from nodes.config import MILLISECOND
+from nodes.metadata.pages import Crossed, Log, counters_of
+from nodes.protocols.paxos.answering import Answering
+from nodes.protocols.paxos.leases import Granted
+from nodes.protocols.paxos.member import Member
+from nodes.protocols.paxos.messages import Accepted, AskLease, LeaseGranted, PaxosJoin, PaxosPromise
+from nodes.protocols.paxos.proposer import Proposer
+from nodes.protocols.paxos.takeover import JOINING, PRIMARY, SECONDARY, Takeover
+from nodes.replicas.lease import Lease
+from nodes.replicas.view import LostLock, Place, ViewMoved
+from nodes.scope import Tenure
+from nodes.trace.events import RoleChanged, Serving, StoppedServing
+from nodes.wire.messages import CheckOperation, Request
+from nodes.world import Change, CoordinationError
+
+NEAR = 256
+"""Who lacks no more slots than this is taken into the view."""
+VIEW_MAX = 16
+GRACE_NS = 100 * MILLISECOND
+"""How long the elected waits for members beyond a majority, so that they need not join again."""
+
+
+class Primary:
+    """The tenure of one holder of the lock: takeover, service, end."""
+
+    def __init__(self, member: Member, tenure: Tenure, ended: Callable[[], None]):
+        self._member = member
+        self._tenure = tenure
+        self._ended = ended
+        timing = member.config.cluster.timing
+        self._timeout_ns = timing.ack_timeout_ms * MILLISECOND
+        self.lease = Lease(member.world, member.config.cluster.holes.no_fencing)
+        self.takeover = Takeover(member)
+        self.answering = Answering(member, self.lease)
+        self.proposer: Proposer | None = None
+        self._granted = Granted(member.world.clock, member.lease_ns)
+        self._asked: dict[str, AskLease] = {}
+        """Questions for leases that came before this server serves."""
+        self._present: list[str] = []
+        """Who has a place in the global view."""
+        self._arrange_soon = asyncio.Event()
+        self.serving = False
+        self.sits_out = False
+        """Too few answered: this server leaves the next round to the others (safety rule 17)."""
+
+    @property
+    def ballot(self) -> int:
+        return self.takeover.ballot
+
+    @property
+    def quiet(self) -> bool:
+        """Nothing is ahead of what is decided."""
+        return self.proposer is not None and self.proposer.idle
+
+    # --- steps ----------------------------------------------------------------------------------------------------
+
+    def on_request(self, peer: str, message: Request) -> None:
+        self.answering.on_request(peer, message)
+
+    def on_check(self, peer: str, message: CheckOperation) -> None:
+        self.answering.on_check(peer, message)
+
+    def on_promise(self, peer: str, message: PaxosPromise) -> None:
+        self.takeover.on_promise(peer, message)
+
+    def on_accepted(self, peer: str, message: Accepted) -> None:
+        if self.proposer is not None:
+            self.proposer.on_accepted(peer, message)
+
+    def on_join(self, peer: str, message: PaxosJoin) -> None:
+        """A server outside the view; one inside it was started anew, and goes on where its log ends."""
+        proposer = self.proposer
+        if proposer is None or not self.serving:
+            return
+        if peer not in self._present or not 0 <= message.success <= proposer.decided:
+            self._arrange_soon.set()
+            return
+        follower = proposer.followers.get(peer)
+        if follower is not None:
+            follower.remind(message.success)
+            self._arrange_soon.set()
+        elif peer not in proposer.view:
+            proposer.admit(peer, message.success)
+
+    def on_ask_lease(self, peer: str, message: AskLease) -> None:
+        """Granted to members of the recorded view that are not about to leave it, while this server may answer itself."""
+        proposer, member = self.proposer, self._member
+        if proposer is None or message.ballot != self.ballot or not self.lease.holds:
+            return
+        follower = proposer.followers.get(peer)
+        stays = proposer.changing is None or peer in proposer.changing[1]
+        if follower is None or peer not in proposer.recorded or not stays:
+            return
+        if not self.serving:
+            self._asked[peer] = message
+            return
+        follower.remind(message.executed)
+        if not follower.silent(self._timeout_ns):
+            self._granted.grant(peer)
+            member.counters.send(peer, LeaseGranted(self.ballot, message.sent_ns))
+
+    def counters(self) -> dict[str, int] | None:
+        """None before it serves."""
+        return asdict(counters_of(self._member.state.namespace, Crossed(), Log())) if self.serving else None
+
+    def stand_down(self, reason: str) -> None:
+        """Ends the tenure at once: nothing is answered from here on."""
+        if not self._tenure.open:
+            return
+        member = self._member
+        self._tenure.close()
+        member.acceptor.on_durable = lambda ballot, slot: None
+        if member.acceptor.primary == member.name:
+            member.acceptor.primary = ""
+        if self.proposer is not None:
+            self.proposer.end()
+        member.state.step_back([])
+        member.state.cut(member.state.commit_sn)
+        if self.serving:
+            member.world.trace.emit(StoppedServing(member.group.name, self.ballot, reason))
+        self.serving = False
+        self.answering.refuse_all()
+        self._role("none", reason)
+        self._ended()
+
+    def _role(self, role: str, reason: str) -> None:
+        member = self._member
+        member.world.trace.emit(
+            RoleChanged(member.group.name, role, self.ballot, member.queue.current, reason)
+        )
+
+    # --- procedure ------------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """From the lock to the end of the tenure."""
+        try:
+            await self._take_over()
+        except LostLock as lost:
+            self.stand_down(str(lost))
+        except CoordinationError as error:
+            await self._give_up(f"{type(error).__name__} while taking over: {error}")
+        except ValueError as error:
+            self._member.warn(f"what was heard cannot be gone on with: {error}")
+            await self._give_up(str(error))
+
+    async def _give_up(self, reason: str) -> None:
+        self.sits_out = True
+        try:
+            await self._member.view.release_lock()
+        except CoordinationError:
+            pass
+        self.stand_down(reason)
+
+    async def _take_over(self) -> None:
+        member, takeover = self._member, self.takeover
+        await takeover.write_ballot()
+        self._role("elected", f"ballot {self.ballot} is written")
+        self._tenure.spawn(self._heartbeat(), "heartbeat")
+        self._present = list(await member.view.places())
+        session_ns = member.world.coordination.session_timeout_ns
+        if not await takeover.hear(self._present, session_ns, GRACE_NS):
+            await self._give_up("too few of the configured group answered")
+            return
+        names = await takeover.adopt()
+        proposer = self._open_proposer(names)
+        await self._decided(proposer)
+        await self._arrange(proposer)
+        await takeover.outlive_old_leases()
+        self._serve(proposer)
+        await self._keep(proposer)
+
+    def _open_proposer(self, names: list[str]) -> Proposer:
+        """Phase 2 of everything that is redone goes out with the first slot of this ballot, which is the view."""
+        member = self._member
+        mark = member.log.mark_at(member.queue.current)
+        assert mark is not None
+        proposer = self.proposer = Proposer(
+            member.world, member.group.name, self.takeover.configured, self.ballot, member.acceptor, member.state,
+            member.packing, member.counters, member.config.cluster.holes.answer_set_shrinks, mark, mark.sn,
+        )  # fmt: skip
+        member.acceptor.on_durable = proposer.on_own_durable
+        proposer.on_recorded = self._arrange_soon.set
+        for name in names:
+            proposer.admit(name, self.takeover.answers[name].success)
+        proposer.change_view([member.name, *names], member.now_ns())
+        self._tenure.spawn(self._ticks(proposer), "ticks")
+        self.takeover.step("3", f"proposes slot {proposer.last}, and the view {', '.join(proposer.view)}")
+        return proposer
+
+    async def _decided(self, proposer: Proposer) -> None:
+        decided = asyncio.Event()
+        proposer.after_decided(decided.set)
+        await decided.wait()
+
+    def _serve(self, proposer: Proposer) -> None:
+        member = self._member
+        mark = member.log.mark_at(proposer.decided)
+        assert mark is not None
+        self.takeover.step(
+            "4", f"{member.name} is the new primary with {len(proposer.recorded) - 1} secondaries"
+        )
+        self._role(PRIMARY, f"ballot {self.ballot} is decided up to slot {mark.sn}")
+        member.world.trace.emit(Serving(member.group.name, self.ballot, mark.sn, mark.crc))
+        self.serving = True
+        for peer, question in self._asked.items():
+            self.on_ask_lease(peer, question)
+        self.answering.begin(self.ballot, proposer)
+
+    # --- the view --------------------------------------------------------------------------------------------------
+
+    async def _ticks(self, proposer: Proposer) -> None:
+        clock, pause_ns = self._member.world.clock, self._timeout_ns // 10
+        while True:
+            began_ns = clock.monotonic_ns()
+            await clock.sleep(pause_ns)
+            if clock.monotonic_ns() - began_ns > 2 * pause_ns:
+                proposer.forgive()
+            proposer.on_tick()
+            if proposer.changing is None:
+                self._change_view(proposer)
+
+    def _change_view(self, proposer: Proposer) -> None:
+        """Who is silent leaves once its lease has surely run out; who has caught up comes in."""
+        silent = proposer.silent(self._timeout_ns)
+        for name in silent:
+            if name not in proposer.view:
+                del proposer.followers[name]
+        leave = [name for name in silent if name in proposer.view and self._granted.over(name)]
+        come = [
+            name
+            for name, follower in proposer.followers.items()
+            if name not in proposer.view and proposer.last - follower.accepted <= NEAR and name not in silent
+        ]
+        view = [name for name in [*proposer.view, *come] if name not in leave][:VIEW_MAX]
+        if view != proposer.view:
+            proposer.change_view(view, self._member.now_ns())
+            what = [*(f"{name} leaves" for name in leave), *(f"{name} comes in" for name in come)]
+            detail = f"{', '.join(what)}: slot {proposer.last} says so"
+            self._member.step("view", "", detail, self.ballot)
+
+    async def _keep(self, proposer: Proposer) -> None:
+        """Keeps the places of the global view as the recorded view is."""
+        pause_ns = self._member.config.cluster.timing.renew_scan_ms * MILLISECOND
+        while True:
+            self._arrange_soon.clear()
+            try:
+                await self._arrange(proposer)
+            except (ViewMoved, CoordinationError):
+                await self._member.world.clock.sleep(pause_ns // 4)
+                continue
+            timer = self._member.world.clock.call_later(pause_ns, self._arrange_soon.set)
+            await self._arrange_soon.wait()
+            timer.cancel()
+
+    async def _arrange(self, proposer: Proposer) -> None:
+        """Raises LostLock, ViewMoved, CoordinationError."""
+        member = self._member
+        places = await member.view.places()
+        self._present = list(places)
+        for name in [name for name in proposer.followers if name not in proposer.recorded + proposer.view]:
+            if name not in places:
+                del proposer.followers[name]
+        changes: list[Change] = []
+        for name, place in places.items():
+            state = SECONDARY if name in proposer.recorded else JOINING
+            if name != member.name and place.state != state:
+                changes.append(member.view.place_change(name, Place(state, self.ballot, proposer.decided)))
+        if changes:
+            await member.view.guarded(changes)
+
+    async def _heartbeat(self) -> None:
+        """Confirms the lease by a read of its own (safety rule 16)."""
+        member = self._member
+        pause_ns = member.config.cluster.timing.heartbeat_ms * MILLISECOND
+        while True:
+            sent_ns = member.world.clock.monotonic_ns()
+            try:
+                node, _ = await member.view.epoch()
+            except CoordinationError:
+                await member.world.clock.sleep(pause_ns // 10)
+                continue
+            if node.epoch > self.ballot:
+                self.stand_down(f"ballot {node.epoch} has begun")
+                return
+            self.lease.confirmed(sent_ns)
+            await member.world.clock.sleep(pause_ns)

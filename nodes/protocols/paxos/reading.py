@@ -1,0 +1,115 @@
+"""Calls at a server that is not the primary.
+
+Reads are answered anywhere (DCFS3), under a lease of the primary and behind the slots that came before them (safety rule 9). Other calls are sent to
+the primary; while none is known to live they are kept, for whoever is elected to take up at once.
+"""
+
+from __future__ import annotations
+
+from nodes.errors import FsError
+from nodes.metadata.lookup import TOP
+from nodes.protocols.paxos.leases import ReadLease
+from nodes.protocols.paxos.member import Member
+from nodes.protocols.paxos.messages import AskLease, LeaseGranted
+from nodes.wire.messages import Answer, CheckOperation, Refused, Request
+
+KEPT_MAX = 10_000
+
+Call = Request | CheckOperation
+
+
+class Reading:
+    """One server's reads while it is not the primary."""
+
+    def __init__(self, member: Member):
+        self._member = member
+        self._send = member.world.network.send
+        self.lease = ReadLease(member.world.clock, member.config.cluster.holes.no_read_lease)
+        self._asked_ballot = 0
+        self._kept: dict[tuple[str, int], Call] = {}
+        """By client and number, the latest."""
+
+    # --- lease -----------------------------------------------------------------------------------------------------
+
+    def on_promised(self) -> None:
+        """A higher ballot: what the old primary granted is void."""
+        self.lease.end()
+
+    def on_executed(self) -> None:
+        """The first view of a ballot that has this server in it: it asks at once."""
+        acceptor = self._member.acceptor
+        if self._asked_ballot < acceptor.promised and self._member.name in acceptor.view:
+            self.ask()
+
+    def ask(self) -> None:
+        member, acceptor = self._member, self._member.acceptor
+        if acceptor.primary in ("", member.name) or member.name not in acceptor.view:
+            return
+        self._asked_ballot = acceptor.promised
+        now_ns = member.world.clock.monotonic_ns()
+        member.counters.send(acceptor.primary, AskLease(acceptor.promised, now_ns, member.queue.success))
+
+    def on_granted(self, peer: str, message: LeaseGranted) -> None:
+        acceptor = self._member.acceptor
+        if (peer, message.ballot) == (acceptor.primary, acceptor.promised):
+            self.lease.granted(message.sent_ns, self._member.lease_ns)
+            for client, call in self.take_kept():
+                self.refuse(client, call.number)
+
+    async def renew(self) -> None:
+        """Asks three times in the length of a lease; for ever."""
+        while True:
+            await self._member.world.clock.sleep(self._member.lease_ns // 3)
+            self.ask()
+
+    # --- reads -----------------------------------------------------------------------------------------------------
+
+    def on_read(self, peer: str, request: Request) -> None:
+        queue = self._member.queue
+        ballot = queue.ballot
+        waits = self.lease.holds and queue.read(lambda: self._answer(peer, request, ballot))
+        if not waits:
+            self.refuse(peer, request.number)
+
+    def _answer(self, peer: str, request: Request, ballot: int) -> None:
+        """The lease must hold in the very step that answers."""
+        member = self._member
+        if not self.lease.holds or ballot != member.queue.ballot:
+            self.refuse(peer, request.number)
+            return
+        result, error = None, ""
+        try:
+            result = member.state.namespace.read(request.operation, TOP)  # type: ignore[arg-type]
+        except FsError as refused:
+            error = str(refused)
+        answer = Answer(
+            request.number,
+            ballot,
+            member.queue.success,
+            member.acceptor.last_place,
+            result,
+            error,
+            member.now_ns(),
+        )
+        self._send(peer, answer)
+
+    # --- other calls -----------------------------------------------------------------------------------------------
+
+    def on_other(self, peer: str, call: Call) -> None:
+        """A write, or a question about one."""
+        key = (peer, call.number)
+        if self.lease.holds or (key not in self._kept and len(self._kept) >= KEPT_MAX):
+            self.refuse(peer, call.number)
+        else:
+            self._kept[key] = call
+
+    def take_kept(self) -> list[tuple[str, Call]]:
+        """The calls that waited for a primary."""
+        kept, self._kept = self._kept, {}
+        return [(peer, call) for (peer, _), call in kept.items()]
+
+    def refuse(self, peer: str, number: int) -> None:
+        """Names the primary as long as it is known to live."""
+        acceptor = self._member.acceptor
+        primary = acceptor.primary if self.lease.holds and acceptor.primary != self._member.name else ""
+        self._send(peer, Refused(number, acceptor.promised, "not primary", primary))

@@ -1,0 +1,180 @@
+"""How the holder of the lock becomes the primary (DCFS3, Recovery; safety rules 8 and 16): a ballot, phase 1, and what is redone."""
+
+from __future__ import annotations
+
+import asyncio
+
+from nodes.config import MILLISECOND
+from nodes.protocols.paxos.member import Member
+from nodes.protocols.paxos.messages import PaxosPrepare, PaxosPromise
+from nodes.protocols.paxos.redo import Heard, Redone, credible, redo
+from nodes.replicas.view import Place, ViewMoved
+from nodes.world import Change, ConnectionLoss
+
+PRIMARY, SECONDARY, JOINING = "primary", "secondary", "joining"
+ASK_AGAIN_NS = 100 * MILLISECOND
+TRY_AGAIN_NS = 10 * MILLISECOND
+
+
+class Takeover:
+    """One attempt of one server in one ballot."""
+
+    def __init__(self, member: Member):
+        self._member = member
+        self.ballot = 0
+        self.old_primary = ""
+        self.written_at_ns = 0
+        """When the ballot was written: nobody confirms a lower one from then on."""
+        self.promised: dict[str, int] = {}
+        """Who has promised, and when this was heard."""
+        self.answers: dict[str, Heard] = {}
+        self.configured: list[str] = []
+        self._views: list[list[str]] = []
+        """The last view that is known to be decided, and those that may have been since; each begins with its primary."""
+        self._heard = asyncio.Event()
+
+    def step(self, step: str, detail: str) -> None:
+        self._member.step("upgrade", step, detail, self.ballot)
+
+    # --- the ballot ------------------------------------------------------------------------------------------------
+
+    async def write_ballot(self) -> None:
+        """One guarded transaction: the next ballot, ourselves primary, the old one joining. Raises LostLock."""
+        member, view = self._member, self._member.view
+        while True:
+            node, version = await view.epoch()
+            if node.epoch == self.ballot and node.active == member.name:
+                break
+            self.ballot = max(node.epoch, member.acceptor.promised) + 1
+            self.old_primary = node.active
+            changes: list[Change] = [
+                view.epoch_change(self.ballot, version),
+                view.place_change(member.name, Place(PRIMARY, self.ballot, member.queue.current)),
+            ]
+            for server, place in (await view.places()).items():
+                if server != member.name and place.state == PRIMARY:
+                    changes.append(view.place_change(server, Place(JOINING, self.ballot, place.sn)))
+            try:
+                await view.guarded(changes)
+                break
+            except (ViewMoved, ConnectionLoss):
+                await member.world.clock.sleep(TRY_AGAIN_NS)
+        self.written_at_ns = member.world.clock.monotonic_ns()
+        self.configured = (await view.configuration())[0].members
+        await member.acceptor.promise(self.ballot)
+        self._views = member.acceptor.views()
+        self.step("1", f"ballot {self.ballot} is written; lower ones are refused")
+
+    # --- phase 1 ---------------------------------------------------------------------------------------------------
+
+    def on_promise(self, peer: str, message: PaxosPromise) -> None:
+        if message.ballot != self.ballot:
+            return
+        if not credible(message):
+            self._member.warn(f"{peer} promises and tells what cannot be")
+            return
+        self.promised.setdefault(peer, self._member.world.clock.monotonic_ns())
+        heard = self.answers.setdefault(peer, Heard(message.success, message.current))
+        heard.add(message)
+        if not heard.whole:
+            self._ask(peer)
+        self._heard.set()
+
+    def _ask(self, server: str) -> None:
+        heard = self.answers.get(server)
+        first = self._first if heard is None else heard.upto + 1
+        self._member.counters.send(server, PaxosPrepare(self.ballot, first))
+
+    def ask(self, servers: list[str]) -> None:
+        for server in servers:
+            if server != self._member.name and not self._told_all(server):
+                self._ask(server)
+
+    @property
+    def _first(self) -> int:
+        return self._member.queue.success + 1
+
+    def _told_all(self, server: str) -> bool:
+        return server == self._member.name or (server in self.answers and self.answers[server].whole)
+
+    def _enough(self) -> bool:
+        told = sum(self._told_all(server) for server in self.configured)
+        return told > len(self.configured) // 2
+
+    async def hear(self, present: list[str], timeout_ns: int, grace_ns: int) -> bool:
+        """Asks until a majority of the configured group has promised and told; then a little longer for all who are present. False without."""
+        clock = self._member.world.clock
+        everybody = sorted({*self.configured, *present})
+        began_ns = clock.monotonic_ns()
+        while True:
+            waited_ns = clock.monotonic_ns() - began_ns
+            all_told = all(self._told_all(server) for server in present)
+            if self._enough() and (all_told or waited_ns >= grace_ns):
+                return True
+            if waited_ns >= timeout_ns:
+                return False
+            self.ask(everybody)
+            self._heard.clear()
+            timer = clock.call_later(ASK_AGAIN_NS, self._heard.set)
+            await self._heard.wait()
+            timer.cancel()
+
+    # --- what is redone --------------------------------------------------------------------------------------------
+
+    async def adopt(self) -> list[str]:
+        """Accepts, under the new ballot, what the group goes on with; who has promised so far. Raises ValueError."""
+        member = self._member
+        mark = member.log.mark_at(member.queue.success)
+        assert mark is not None
+        mine = Heard(member.queue.success, member.queue.current)
+        while not mine.whole:
+            mine.add(member.acceptor.told(max(mine.upto, member.queue.success) + 1))
+        promised = {name: heard for name, heard in self.answers.items() if heard.whole}
+        answers = {member.name: mine}
+        if not member.config.cluster.holes.redo_without_phase_one:
+            answers.update(promised)
+        redone = redo(self.ballot, mark, member.now_ns(), answers.values())
+        success = max(heard.success for heard in answers.values())
+        member.acceptor.primary = member.name
+        await member.acceptor.adopt(self.ballot, [(each.record, each.octets) for each in redone], success)
+        for each in member.queue.waiting_up_to(member.queue.current):
+            member.state.prepared(each)
+        member.state.apply_ahead()
+        self._views += [each.record.view for each in redone if each.record.view]
+        self.step("2", f"heard {', '.join(sorted(self.answers)) or 'nobody else'}; {_counted(redone)}")
+        return list(promised)
+
+    # --- old leases ------------------------------------------------------------------------------------------------
+
+    async def outlive_old_leases(self) -> None:
+        """Waits until nobody reads under a lower ballot: who promised does not, and what an old primary granted ends soon after its session."""
+        member, clock = self._member, self._member.world.clock
+        session_ns = member.world.coordination.session_timeout_ns
+        while True:
+            primaries = {self.old_primary, *(view[0] for view in self._views)} - {"", member.name}
+            silent = {name for view in self._views for name in view} - {member.name, *self.promised}
+            if [name for name in sorted(primaries - set(self.promised)) if await self._session_lives(name)]:
+                until_ns = self.written_at_ns + session_ns + member.lease_ns
+            elif silent - primaries:
+                granted_ns = [self.promised.get(name, 0) for name in primaries]
+                until_ns = max([self.written_at_ns, *granted_ns]) + member.lease_ns
+            else:
+                return
+            left_ns = until_ns - clock.monotonic_ns()
+            if left_ns <= 0:
+                return
+            self.ask(sorted(silent | primaries))
+            await clock.sleep(min(left_ns, TRY_AGAIN_NS))
+
+    async def _session_lives(self, server: str) -> bool:
+        """Its draw is as ephemeral as the session in which it became primary."""
+        view = self._member.view
+        return server in await self._member.world.coordination.children(view.path("draws"))
+
+
+def _counted(redone: list[Redone]) -> str:
+    if not redone:
+        return "nothing is to be redone"
+    states = [each.state for each in redone]
+    counted = ", ".join(f"{states.count(state)} {state}" for state in ("success", "accept", "empty"))
+    return f"slots {redone[0].record.sn} to {redone[-1].record.sn} are redone: {counted}"

@@ -1,0 +1,68 @@
+"""Why a view should change, and who is to be in the next one: pure, but for what it asks."""
+
+from __future__ import annotations
+
+import msgspec
+
+from nodes.protocols.symmetric.agreement import Agreed
+from nodes.protocols.symmetric.member import Member
+from nodes.protocols.symmetric.messages import JoinView
+from nodes.protocols.symmetric.outside import fit_to_join
+from nodes.protocols.symmetric.replica import Replica
+
+NEAR = 64
+"""A joiner that lacks no more groups than these gets them when the view changes; one that lacks more is brought closer before."""
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    reason: str
+    """Empty when the view may stay as it is, or when too few are there to change it."""
+    invited: list[str]
+    """Who is to be in the next view, this server included."""
+    turn: int
+    """How many members that are there come before this one."""
+    minority: bool
+    """Fewer than half of the view are there: others may be better off."""
+    far: list[str]
+    """Joiners that lack much."""
+
+    @property
+    def changes(self) -> bool:
+        return bool(self.reason)
+
+
+def change_of_member(member: Member, replica: Replica, joining: dict[str, JoinView], stuck: bool) -> Wanted:
+    """What a member of the view would change; `stuck` says that an attempt of somebody came to nothing."""
+    view = member.view.members
+    back = [name for name in view if name in joining]
+    gone = sorted({*member.gone(), *back})
+    stay = [name for name in view if name not in gone]
+    come = [
+        name
+        for name, join in joining.items()
+        if name not in stay and member.heard_joining(name, gone) and fit_to_join(join, stay)
+    ]
+    near = [name for name in come if _is_near(replica, joining[name])]
+    far = [name for name in come if name not in near]
+    reasons = [f"{name} is gone" for name in gone]
+    reasons += [f"{name} joins" for name in near if name not in gone]
+    if stuck:
+        reasons.append("the attempt before came to nothing")
+    invited = sorted({*stay, *near})
+    present = sum(name in invited for name in view)
+    reason = ", ".join(reasons) if member.view.enough(present) else ""
+    return Wanted(reason, invited, stay.index(replica.name), 2 * present < len(view), far)
+
+
+def _is_near(replica: Replica, join: JoinView) -> bool:
+    common = replica.log.agrees_up_to(join.tails)
+    return common is not None and common >= replica.applied_sn - NEAR
+
+
+def change_of_restarted(agreed: Agreed, name: str, joining: dict[str, JoinView], waited: bool) -> Wanted:
+    """What a member whose whole view was stopped would do: begin the next one with all, or after a while with those who came back."""
+    back = [member for member in agreed.members if member == name or member in joining]
+    everybody = len(back) == len(agreed.members)
+    enough = everybody or (waited and agreed.enough(len(back)))
+    reason = f"nobody lives in view {agreed.number}" if enough else ""
+    return Wanted(reason, back, back.index(name), 2 * len(back) < len(agreed.members), [])

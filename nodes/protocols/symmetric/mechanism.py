@@ -1,0 +1,157 @@
+"""Symmetric active/active (SAA §6, Fig. 4): one server, what it is sent and what it keeps going."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nodes.blocks.keeper import BlockKeeper
+from nodes.config import ServerConfig, group_of
+from nodes.metadata.pages import page_of
+from nodes.protocols.symmetric import messages as m
+from nodes.protocols.symmetric.member import Member
+from nodes.protocols.symmetric.membership import Membership
+from nodes.protocols.symmetric.replica import Replica, open_replica
+from nodes.protocols.symmetric.requests import Requests, is_write
+from nodes.replicas.log import decode_group, named_fields
+from nodes.trace.events import Warned
+from nodes.wake import Wake
+from nodes.wire.messages import AskView, CheckOperation, Message, Request, ViewCopy
+from nodes.world import World
+
+
+class Symmetric:
+    """One metadata server of a symmetric group."""
+
+    def __init__(self, world: World, config: ServerConfig):
+        self._world = world
+        group = group_of(config.cluster, config.group)
+        self._replica: Replica = open_replica(world, config, group)
+        self._requests = Requests(self._replica)
+        self._appended = Wake()
+        self._membership = Membership(self._replica, self._requests, self._appended.set)
+        self._blocks = BlockKeeper(
+            world, group, config.cluster.data, self._replica, self._commands_data_nodes
+        )
+        self._handlers: dict[type[Message], Callable[[str, Any], None]] = self._table()
+
+    def start(self) -> None:
+        world = self._world
+        world.network.receive(self.on_message)
+        world.scope.spawn(self._sync(), "journal")
+        world.scope.spawn(self._tick(), "ticks")
+        world.scope.spawn(self._membership.follow(), "views")
+        world.scope.spawn(self._blocks.run(), "block map")
+        world.coordination.on_state(self._membership.on_state)
+        self._answer_questions()
+
+    def _answer_questions(self) -> None:
+        """What somebody may ask over the way that no fault touches."""
+        answer = getattr(self._world, "answer", None)
+        if answer is not None:
+            answer("group", lambda question: self._tell_group(int(question["sn"])))
+            answer("tree", lambda question: page_of(self._replica.namespace, question))
+            answer("counters", lambda question: {"counters": None})
+
+    def _tell_group(self, sn: int) -> dict[str, Any]:
+        for octets in self._replica.log.octets(sn, sn):
+            return {"group": named_fields(decode_group(octets))}
+        return {"group": None}
+
+    # --- time and disk ------------------------------------------------------------------------------------------------
+
+    async def _tick(self) -> None:
+        while True:
+            self._membership.tick()
+            await self._world.clock.sleep(self._membership.lease_ns // 5)
+
+    async def _sync(self) -> None:
+        """One procedure makes durable what was delivered, so that whatever comes meanwhile shares the next sync."""
+        while True:
+            await self._appended.wait()
+            sn = await self._replica.sync()
+            if self._membership.member is not None:
+                self._membership.member.on_synced(sn)
+
+    def _commands_data_nodes(self) -> tuple[int, bool]:
+        """The first member of the view does, for as long as it may answer reads."""
+        member = self._membership.member
+        if member is None or member.own or not member.may_read:
+            return 0, False
+        return member.view.number, True
+
+    # --- messages -----------------------------------------------------------------------------------------------------
+
+    def _table(self) -> dict[type[Message], Callable[[str, Any], None]]:
+        calls, membership, settling = self._replica.calls, self._membership, self._membership.settling
+        return {
+            m.Broadcast: self._to_member(Member.on_broadcast),
+            m.Held: self._to_member(Member.on_held),
+            m.Missing: self._to_member(Member.on_missing),
+            m.Alive: self._on_alive,
+            m.JoinView: membership.on_join,
+            m.Welcome: membership.on_welcome,
+            m.Installed: membership.on_installed,
+            m.Flush: settling.on_flush,
+            m.Fetch: settling.on_fetch,
+            m.Settle: settling.on_settle,
+            m.Flushed: calls.on_reply,
+            m.Fetched: calls.on_reply,
+            m.Settled: calls.on_reply,
+            Request: self._on_request,
+            CheckOperation: self._on_check,
+            AskView: self._on_ask_view,
+            **self._blocks.table(),
+        }
+
+    def on_message(self, peer: str, message: Message) -> None:
+        """Every message goes straight to its step; one that no table knows is an event, never a crash."""
+        handler = self._handlers.get(type(message))
+        if handler is None:
+            told = f"{peer} sent a {type(message).__name__}, which a symmetric member does not take"
+            self._world.trace.emit(Warned(told))
+            return
+        handler(peer, message)
+
+    def _to_member(self, step: Callable[[Member, str, Any], None]) -> Callable[[str, Any], None]:
+        def deliver(peer: str, message: Any) -> None:
+            if self._membership.member is not None:
+                step(self._membership.member, peer, message)
+
+        return deliver
+
+    def _on_alive(self, peer: str, message: m.Alive) -> None:
+        member = self._membership.member
+        if member is None:
+            return
+        if message.view < member.view.number:
+            self._world.network.send(peer, m.Installed(member.view.number))
+        else:
+            member.on_alive(peer, message)
+
+    def _on_request(self, peer: str, message: Request) -> None:
+        member = self._membership.member
+        if member is None:
+            self._requests.refuse(peer, message.number, self._membership.hint())
+        elif is_write(message):
+            self._requests.on_write(peer, message)
+            member.wants_turn()
+        else:
+            self._requests.on_read(peer, message)
+            member.answer_reads()
+
+    def _on_check(self, peer: str, message: CheckOperation) -> None:
+        if self._membership.member is None:
+            self._requests.refuse(peer, message.number, self._membership.hint())
+        else:
+            self._requests.on_check(peer, message)
+
+    def _on_ask_view(self, peer: str, message: AskView) -> None:
+        membership = self._membership
+        copy = ViewCopy(membership.view_number, membership.hint(), dict(membership.addresses))
+        self._world.network.send(peer, copy)
+
+
+def start(world: World, config: ServerConfig) -> None:
+    """Begins a server. Raises Damaged, UnknownFormat, OSError of its disk."""
+    Symmetric(world, config).start()

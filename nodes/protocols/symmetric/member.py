@@ -1,0 +1,294 @@
+"""One member in one view: broadcasts, orders, delivers, and knows what every member holds (SAA §4 to §6; safety rules 5, 6, 9, 20).
+
+A write's way: its call is broadcast, every member says that it has heard it, each delivers it into its journal and says so when it is synced;
+what all members hold is carried out, answered, and visible to reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nodes.config import MILLISECOND
+from nodes.protocols.symmetric.agreement import Agreed
+from nodes.protocols.symmetric.causal import CausalBroadcast
+from nodes.protocols.symmetric.messages import Alive, Broadcast, Held, Missing, Numbered
+from nodes.protocols.symmetric.order import order_of
+from nodes.protocols.symmetric.presence import Presence
+from nodes.protocols.symmetric.replica import Replica
+from nodes.protocols.symmetric.requests import Requests
+from nodes.protocols.symmetric.stability import Stability
+from nodes.trace.events import Delivered, LeaseConfirmed, LeaseLost, Warned
+from nodes.wire.messages import JournalGroup, Mark, Message
+
+WINDOW = 16
+"""Messages with calls that a member may have broadcast beyond what it has delivered itself."""
+HEARTBEAT_NS = 500 * MILLISECOND
+"""SAA §7.2: how often an idle member of the plain protocol is heard from."""
+JOINING_MAX = 64
+STUCK_LEASES = 4
+"""A member whose journal does not grow for so many leases while the others' does is taken for dead."""
+
+
+class Member:
+    """Lives from the installation of a view until the next one, or until this server is outside; once `wedged` it delivers nothing."""
+
+    def __init__(
+        self,
+        replica: Replica,
+        view: Agreed,
+        requests: Requests,
+        joining: Callable[[], list[str]],
+        on_appended: Callable[[], None],
+    ):
+        self._replica = replica
+        self._world = replica.world
+        self.view = view
+        self._requests = requests
+        self._joining = joining
+        self._on_appended = on_appended
+        self.own = own = view.members.index(replica.name)
+        self._ids = {name: place for place, name in enumerate(view.members)}
+        size = len(view.members)
+        self._others = [name for name in view.members if name != replica.name]
+        cluster = replica.config.cluster
+        holes = cluster.holes
+        self._heartbeats = cluster.order == "plain"
+        self._causal = CausalBroadcast(own, size)
+        self._order = order_of(cluster.order, holes.fast_literal_order, own, size)
+        self._stability = Stability(own, size, view.start.sn, holes)
+        self.lease_ns = cluster.timing.ack_timeout_ms * MILLISECOND
+        now_ns = self._now_ns()
+        self.presence = Presence(own, size, now_ns, self.lease_ns, holes.no_read_lease)
+        self._moved_ns = [now_ns] * size
+        """When each member's journal last grew, or had all that ours has."""
+        self._others_hear: list[list[str]] = [[] for _ in range(size)]
+        self._spoke_ns = now_ns
+        self._told_sn = view.start.sn
+        self._ending = False
+        self._in_lease = True
+        self.wedged = False
+        self._over = False
+
+    def start(self) -> None:
+        self.tick()
+        self.wants_turn()
+
+    def _now_ns(self) -> int:
+        return self._world.clock.monotonic_ns()
+
+    def wedge(self) -> None:
+        """The view is about to change: nothing is broadcast, delivered or granted in it any more."""
+        self.wedged = True
+        self.presence.grants = False
+
+    def leave(self) -> None:
+        self.wedge()
+        self._over = True
+
+    # --- sending ------------------------------------------------------------------------------------------------------
+
+    def _send(self, message: Message) -> None:
+        for name in self._others:
+            self._world.network.send(name, message)
+
+    def wants_turn(self) -> None:
+        """Looks, after all that is ready now, at what there is to be said."""
+        if not self._ending:
+            self._ending = True
+            self._world.when_idle(self._turn_end)
+
+    def _turn_end(self) -> None:
+        """Calls leave in one message, which acknowledges what came; an idle member acknowledges with an empty one (SAA §5.2)."""
+        self._ending = False
+        if self.wedged:
+            return
+        if (self._requests.waiting and self._order.own_candidates < WINDOW) or self._order.owes():
+            self._broadcast()
+        elif self._told_sn < self._stability.own_sn:
+            self._told_sn = self._stability.own_sn
+            self._send(Held(self.view.number, self._told_sn))
+
+    def _broadcast(self) -> None:
+        room = self._order.own_candidates < WINDOW
+        records = self._requests.take() if room else []
+        self._spoke_ns = self._now_ns()
+        message = self._causal.send(self._order.next_stamp(), self._world.clock.wall_ns(), records)
+        self._told_sn = self._stability.own_sn
+        self._send(Broadcast(self.view.number, message, self._told_sn))
+        self._order.accept(message)
+        self._deliver()
+        if self._requests.waiting:
+            self.wants_turn()
+
+    # --- receiving ----------------------------------------------------------------------------------------------------
+
+    def _id(self, peer: str, message: Broadcast | Held | Missing | Alive) -> int | None:
+        """The sender's id; None for one who is not in this view, or speaks of another."""
+        return self._ids.get(peer) if message.view == self.view.number else None
+
+    def on_broadcast(self, peer: str, message: Broadcast) -> None:
+        sender = self._id(peer, message)
+        if sender is None or self.wedged:
+            return
+        if not self._causal.well_formed(sender, message.message):
+            self._world.trace.emit(Warned(f"{peer} broadcast a message that cannot be its own"))
+            return
+        for accepted in self._causal.accept(message.message):
+            self._order.accept(accepted)
+            self._causal.acknowledged(accepted.sender, accepted.received[self.own])
+        self._deliver()
+        self._hold(sender, message.held_sn)
+        lacking = self._causal.lacks(sender, message.message.counter)
+        if lacking:
+            self._world.network.send(peer, Missing(self.view.number, lacking))
+        self.wants_turn()
+
+    def on_missing(self, peer: str, message: Missing) -> None:
+        if self._id(peer, message) is None or self.wedged:
+            return
+        for sent in self._causal.again(message.counter):
+            self._world.network.send(peer, Broadcast(self.view.number, sent, self._stability.own_sn))
+
+    def on_held(self, peer: str, message: Held) -> None:
+        sender = self._id(peer, message)
+        if sender is not None and not self.wedged:
+            self._hold(sender, message.held_sn)
+
+    def on_alive(self, peer: str, message: Alive) -> None:
+        sender = self._id(peer, message)
+        if sender is None or len(message.received) != len(self._ids):
+            return
+        now_ns = self._now_ns()
+        self.presence.heard(sender, message.sent_ns, message.echo_ns, now_ns)
+        self._others_hear[sender] = message.joining[:JOINING_MAX]
+        if self.wedged:
+            return
+        self._causal.acknowledged(sender, message.received[self.own])
+        lacking = self._causal.lacks(sender, message.received[sender])
+        if lacking:
+            self._world.network.send(peer, Missing(self.view.number, lacking))
+        self._hold(sender, message.held_sn)
+        self._tell_lease()
+        self.answer_reads()
+        if message.asks:
+            self._greet(sender)
+
+    # --- delivering ---------------------------------------------------------------------------------------------------
+
+    def _deliver(self) -> None:
+        """The order's next messages become groups of the journal, the same at every member."""
+        replica, view = self._replica, self.view
+        delivered = self._order.deliverable()
+        for message in delivered:
+            previous = replica.log.last
+            groupid = previous.sn + 1 - view.start.sn
+            replica.append(group_of(message, previous, view.number, view.start.sn, groupid))
+            sender = view.members[message.sender]
+            replica.world.trace.emit(
+                Delivered(replica.group.name, view.number, previous.sn + 1, sender, message.counter)
+            )
+        if delivered:
+            self._on_appended()
+
+    def on_synced(self, sn: int) -> None:
+        """Our journal is durable up to sn; a sync that ends after the view was wedged still counts for us."""
+        if not self._over:
+            self._hold(self.own, sn)
+            self.wants_turn()
+
+    def _hold(self, member: int, sn: int) -> None:
+        last_sn = self._replica.log.last.sn
+        if self._stability.hold(member, sn) or self._stability.held_by(member) >= last_sn:
+            self._moved_ns[member] = self._now_ns()
+        shown = self._replica.show(self._stability.shown_sn, self.view.members)
+        for group_sn, outcomes in shown:
+            self._requests.on_shown(group_sn, outcomes)
+        if shown:
+            self.answer_reads()
+
+    def answer_reads(self) -> None:
+        """Reads whose turn has come, under the lease."""
+        self._requests.answer_reads(self._may_answer)
+
+    @property
+    def may_read(self) -> bool:
+        """Whether this member answers reads now (safety rule 9)."""
+        return not self._over and self.presence.lease_holds(self._now_ns())
+
+    def _may_answer(self) -> bool:
+        if self.may_read:
+            return True
+        if self._in_lease:
+            self._in_lease = False
+            late_ns = self.presence.late_ns(self._now_ns())
+            self._world.trace.emit(LeaseLost(self.view.number, late_ns))
+        return False
+
+    def _tell_lease(self) -> None:
+        if not self._in_lease and self.presence.lease_holds(self._now_ns()):
+            self._in_lease = True
+            self._world.trace.emit(LeaseConfirmed(self.view.number))
+
+    # --- time -----------------------------------------------------------------------------------------------------------
+
+    def tick(self) -> None:
+        """Every fifth of a lease: greets the others, and as an idle member of the plain protocol lets itself be heard."""
+        for member in range(len(self._ids)):
+            if member != self.own:
+                self._greet(member)
+        if self.wedged:
+            return
+        if self._heartbeats and self._now_ns() - self._spoke_ns >= HEARTBEAT_NS:
+            self._broadcast()
+        self.answer_reads()
+
+    def _greet(self, member: int) -> None:
+        now_ns = self._now_ns()
+        alive = Alive(
+            self.view.number,
+            now_ns,
+            self.presence.echo_for(member),
+            not self.presence.granted_by(member, now_ns),
+            self._causal.received,
+            self._stability.own_sn,
+            self._joining(),
+        )
+        self._world.network.send(self.view.members[member], alive)
+
+    def gone(self) -> list[str]:
+        """Members that are silent, or whose journal stands still."""
+        now_ns = self._now_ns()
+        silent = set(self.presence.silent(now_ns))
+        last_sn = self._replica.log.last.sn
+        for member, moved_ns in enumerate(self._moved_ns):
+            behind = self._stability.held_by(member) < last_sn
+            if member != self.own and behind and now_ns - moved_ns > STUCK_LEASES * self.lease_ns:
+                silent.add(member)
+        return [self.view.members[member] for member in sorted(silent)]
+
+    def heard_joining(self, server: str, gone: list[str]) -> bool:
+        """Whether every other member, but for those who are gone, hears this server, which is outside."""
+        return all(
+            server in heard
+            for name, heard in zip(self.view.members, self._others_hear, strict=True)
+            if name in self._others and name not in gone
+        )
+
+    # --- the end of the view ----------------------------------------------------------------------------------------------
+
+    @property
+    def frontier(self) -> tuple[int, int]:
+        return self._order.frontier
+
+    def undelivered(self) -> list[Numbered]:
+        """What this member has accepted but not delivered."""
+        return self._order.undelivered()
+
+
+def group_of(
+    message: Numbered, previous: Mark, epoch: int, settled_sn: int, groupid: int = 0
+) -> JournalGroup:
+    """A message at its place in the total order."""
+    return JournalGroup(
+        previous.sn + 1, groupid, epoch, 0, previous, settled_sn, message.at_ns, message.records
+    )

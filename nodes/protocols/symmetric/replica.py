@@ -1,0 +1,149 @@
+"""What one member has: its journal of the total order, and the namespace that follows from it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from nodes.config import GroupConfig, ServerConfig
+from nodes.metadata.namespace import Namespace
+from nodes.protocols.symmetric.agreement import Agreement
+from nodes.protocols.symmetric.execution import Execution, Outcome
+from nodes.replicas.log import NOTHING, ReplicaLog, encode_group
+from nodes.storage.journal_file import Journal
+from nodes.trace.events import Applied, Committed, Cut, Durable, JournalOpened, StepTaken
+from nodes.wire.calls import Calls
+from nodes.wire.messages import JournalGroup, Mark
+from nodes.world import World
+
+
+class Replica:
+    """Groups come in by `append`, are durable after `sync`, and carried out, for all to see, by `show`."""
+
+    def __init__(self, world: World, config: ServerConfig, group: GroupConfig, log: ReplicaLog):
+        holes = config.cluster.holes
+        self.world = world
+        self.config = config
+        self.group = group
+        self.log = log
+        self.agreement = Agreement(world.coordination, group.name, world.name, holes.views_without_agreement)
+        self.calls = Calls(world)
+        self.execution = Execution(self._empty())
+        self.settling = asyncio.Lock()
+        """Held by whoever cuts and settles the journal."""
+        self._not_shown: deque[JournalGroup] = deque()
+        self._taken = 0
+        self._not_synced: deque[tuple[int, JournalGroup, Mark, int]] = deque()
+        """With a number that no later group gets, not even one of the same sn."""
+
+    @property
+    def name(self) -> str:
+        return self.world.name
+
+    def _empty(self) -> Namespace:
+        return Namespace(
+            group=self.group.number, short_memory=self.config.cluster.holes.short_duplicate_memory
+        )
+
+    def step(self, step: str, detail: str, view: int, paper: str = "SAA §5.3") -> None:
+        self.world.trace.emit(StepTaken("view change", step, paper, detail, view))
+
+    # --- journal ----------------------------------------------------------------------------------------------------
+
+    def open(self, cut_octets: int) -> None:
+        """Reads the journal; what its views had settled is carried out. Raises Damaged."""
+        settled_sn = 0
+        for group in self.log.load():
+            self._not_shown.append(group)
+            settled_sn = max(settled_sn, group.commit_sn)
+        last = self.log.last
+        self.world.trace.emit(JournalOpened(1, last.sn, last.epoch, last.crc, cut_octets, 0))
+        self.show(settled_sn, [])
+
+    def append(self, group: JournalGroup) -> None:
+        """The next group; durable after a sync."""
+        self.take(group, *encode_group(group))
+
+    def take(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
+        self.log.append(mark, octets)
+        self._not_shown.append(group)
+        self._taken += 1
+        self._not_synced.append((self._taken, group, mark, len(octets)))
+
+    async def sync(self) -> int:
+        """Makes what was appended durable; up to which sn everything is. Raises OSError."""
+        goal = self._taken
+        await self.log.sync()
+        while self._not_synced and self._not_synced[0][0] <= goal:
+            _, group, mark, size = self._not_synced.popleft()
+            self.world.trace.emit(
+                Durable(group.sn, group.epoch, group.groupid, mark.crc, len(group.records), size)
+            )
+        return self._not_synced[0][1].sn - 1 if self._not_synced else self.log.last.sn
+
+    async def cut(self, sn: int, reason: str) -> None:
+        """Removes every group behind sn: no member has shown it, unless a hole is open."""
+        if sn >= self.log.last.sn:
+            return
+        while self._not_shown and self._not_shown[-1].sn > sn:
+            self._not_shown.pop()
+        while self._not_synced and self._not_synced[-1][1].sn > sn:
+            self._not_synced.pop()
+        self.world.trace.emit(Cut(sn, reason))
+        await self.log.cut(sn)
+        if self.execution.applied_sn > sn:
+            self._rebuild()
+
+    def _rebuild(self) -> None:
+        shown_sn = self.log.last.sn
+        self.execution = Execution(self._empty())
+        self._not_shown = deque(self.log.groups(1))
+        self.show(shown_sn, [])
+
+    # --- namespace --------------------------------------------------------------------------------------------------
+
+    @property
+    def namespace(self) -> Namespace:
+        return self.execution.namespace
+
+    @property
+    def applied_sn(self) -> int:
+        return self.execution.applied_sn
+
+    @property
+    def commit_sn(self) -> int:
+        """Nothing is carried out before every member holds it."""
+        return self.execution.applied_sn
+
+    def show(self, sn: int, holders: list[str]) -> list[tuple[int, list[Outcome]]]:
+        """Carries out everything up to sn; for each group, what came of its calls.
+
+        `holders` are the members who have it; without any nothing is told: somebody has told it before.
+        """
+        shown: list[tuple[int, list[Outcome]]] = []
+        while self._not_shown and self._not_shown[0].sn <= sn:
+            group = self._not_shown.popleft()
+            outcomes, effects = self.execution.carry_out(group)
+            if holders:
+                self._tell(group, [(op_id.client, op_id.number) for op_id in effects], holders)
+            digest = self.execution.namespace.digest
+            self.world.trace.emit(Applied(group.sn, group.epoch, digest))
+            shown.append((group.sn, outcomes))
+        return shown
+
+    def _tell(self, group: JournalGroup, operations: list[tuple[str, int]], holders: list[str]) -> None:
+        mark = self.log.mark_at(group.sn)
+        assert mark is not None
+        name = self.group.name
+        self.world.trace.emit(
+            Committed(name, group.sn, group.epoch, mark.crc, holders, group.epoch, operations)
+        )
+
+
+def open_replica(world: World, config: ServerConfig, group: GroupConfig) -> Replica:
+    """Raises Damaged, UnknownFormat, OSError."""
+    journal = Journal.open(world.disk, "journal")
+    log = ReplicaLog(journal, NOTHING, config.cluster.holes.sn_without_epoch)
+    replica = Replica(world, config, group, log)
+    replica.open(journal.cut_octets)
+    return replica

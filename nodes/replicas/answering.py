@@ -1,0 +1,312 @@
+"""Requests of clients at the active: each is sequenced once, planned on the present namespace, answered when nothing it shows can be lost.
+
+Safety rule 15: an answer, a read or an error that was computed ahead of commit waits for it. Rule 10: duplicates are found when sequenced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nodes.config import MILLISECOND, SECOND
+from nodes.errors import FsError
+from nodes.metadata.effects import Busy
+from nodes.metadata.lookup import TOP, Elsewhere, Gone, Start
+from nodes.metadata.operations import WRITES, Failed, Result
+from nodes.metadata.placement import Placement
+from nodes.metadata.planning import ALONE, Look, Split, Way
+from nodes.metadata.records import RefuseRecord
+from nodes.replicas.lease import Fence, Lease
+from nodes.replicas.state import ReplicatedState
+from nodes.replicas.writer import JournalWriter
+from nodes.slots import CrossGroup, Position
+from nodes.units import OpId
+from nodes.wire.messages import Answer, Checked, CheckOperation, Referred, Refused, Request
+from nodes.world import World
+
+HELD_MAX = 10_000
+AHEAD_NS = 3_600 * SECOND
+"""A clock that is further ahead than this is not believed."""
+DRAIN_NS = 10 * MILLISECOND
+AGAIN_NS = 5 * MILLISECOND
+
+
+Calls = dict[OpId, tuple[str, Request]]
+"""By who asked last; one that is asked again keeps its turn, and comes up once."""
+
+
+def _keep(calls: Calls, peer: str, request: Request) -> None:
+    op_id = OpId(request.session, request.number)
+    if op_id in calls or len(calls) < HELD_MAX:
+        calls[op_id] = (peer, request)
+
+
+class Answering:
+    """Intake of one tenure. While `held`, requests are kept in order and nothing is sequenced."""
+
+    def __init__(
+        self,
+        world: World,
+        state: ReplicatedState,
+        lease: Lease,
+        early: bool,
+    ):
+        self._world = world
+        self._state = state
+        self._lease = lease
+        self._fence = Fence(world, lease)
+        self._send = world.network.send
+        self._early = early
+        """Reads and errors do not wait for what they show (`reads_before_flush`)."""
+        self.writer: JournalWriter | None = None
+        self.epoch = 0
+        self._holds = 1
+        self._held: Calls = {}
+        self._parked: Calls = {}
+        self._waiting: Calls = {}
+        """Calls that met something undecided."""
+        self.full: Callable[[], bool] = lambda: False
+        """Whether the log has no room for another write (DCFS2 §4.3)."""
+        self.still = False
+        """The namespace stands still while an image of it is made here."""
+        self.draining = False
+        """A checkpoint is being marked here."""
+        self._shared: Calls = {}
+        """Calls that several groups are carrying out, by who asked last."""
+        self._woken = False
+        self._heard_ns = 0
+        self._last_ns = 0
+        self.cross_group: CrossGroup | None = None
+        self._placement: Placement | None = None
+        """Both None in a cluster of one group."""
+
+    # --- holding ---------------------------------------------------------------------------------------------------
+
+    def begin(self, epoch: int) -> None:
+        self.epoch = epoch
+        self.release()
+
+    def hold(self) -> None:
+        self._holds += 1
+
+    def joins(self, cross_group: CrossGroup, placement: Placement) -> None:
+        """The cluster has several groups."""
+        self.cross_group, self._placement = cross_group, placement
+
+    @property
+    def shares(self) -> bool:
+        """Whether a call is being carried out by several groups."""
+        return bool(self._shared)
+
+    # --- time ------------------------------------------------------------------------------------------------------
+
+    def now_ns(self) -> int:
+        """A hybrid logical clock: the wall's, but later than every record here, every answer and everything heard."""
+        newest = max(self._state.namespace.newest_ns, self._heard_ns, self._last_ns)
+        self._last_ns = max(self._world.clock.wall_ns(), newest + 1)
+        return self._last_ns
+
+    def heard(self, at_ns: int) -> None:
+        if self._heard_ns < at_ns < self._world.clock.wall_ns() + AHEAD_NS:
+            self._heard_ns = at_ns
+
+    def release(self) -> None:
+        self._holds -= 1
+        if self._holds:
+            return
+        held, self._held = self._held, {}
+        for peer, request in held.values():
+            self.on_request(peer, request)
+
+    def refuse_all(self) -> None:
+        """The tenure is over: those who wait are sent elsewhere, with the same operation number."""
+        for calls in (self._held, self._parked, self._waiting, self._shared):
+            for peer, request in calls.values():
+                self._send(peer, Refused(request.number, self.epoch, "no longer active", ""))
+            calls.clear()
+
+    # --- requests --------------------------------------------------------------------------------------------------
+
+    def on_request(self, peer: str, request: Request) -> None:
+        if self._holds:
+            _keep(self._held, peer, request)
+            return
+        if self._placement is not None:
+            self.heard(request.seen_ns)
+            if request.starts and request.moves != self._state.namespace.tree.moves:
+                self._refer(peer, request, 0, None)
+                return
+        if type(request.operation) in WRITES:
+            if self.writer is not None and (self.writer.parked or self.full()):
+                self._park(peer, request)
+            else:
+                self._on_write(peer, request)
+        else:
+            self._on_read(peer, request)
+
+    def _park(self, peer: str, request: Request) -> None:
+        """A write waits until enough replicas are there again, or there is room in the log."""
+        _keep(self._parked, peer, request)
+
+    def on_unparked(self) -> None:
+        parked, self._parked = self._parked, {}
+        for peer, request in parked.values():
+            self.on_request(peer, request)
+
+    def _on_read(self, peer: str, request: Request) -> None:
+        number, operation = request.number, request.operation
+        try:
+            start = request.starts[0] if request.starts else TOP
+            answer = self._answer(number, self._state.namespace.read(operation, start), "")  # type: ignore[arg-type]
+        except FsError as error:
+            answer = self._answer(number, None, str(error))
+        except (Elsewhere, Gone, Busy) as other:
+            self._on_other(peer, request, other)
+            return
+        self._when_safe(lambda: self._tell(peer, answer))
+
+    def _on_write(self, peer: str, request: Request) -> None:
+        writer = self.writer
+        assert writer is not None
+        namespace, op_id = self._state.namespace, OpId(request.session, request.number)
+        if op_id in self._shared:
+            self._shared[op_id] = (peer, request)
+            return
+        recorded = namespace.sessions.recorded(op_id)
+        if recorded is not None:
+            self._tell_recorded(peer, request.number, recorded)
+            return
+        try:
+            plan = namespace.plan(
+                request.operation,  # type: ignore[arg-type]
+                op_id,
+                request.lowest_open,
+                self.now_ns(),
+                ALONE if self._placement is None else Way(tuple(request.starts), self._placement),
+            )
+        except FsError as error:
+            self._refuse(peer, request, op_id, str(error))
+            return
+        except (Elsewhere, Gone, Busy) as other:
+            self._on_other(peer, request, other)
+            return
+        if isinstance(plan, Split | Look):
+            self._share(peer, request, op_id, plan)
+            return
+        sn, place = writer.apply(plan)
+        answer = Answer(request.number, self.epoch, sn, place, plan.result, "", plan.at_ns)  # type: ignore[union-attr]
+        writer.after_commit(lambda: self._tell(peer, answer))
+
+    def _refuse(self, peer: str, request: Request, op_id: OpId, error: str) -> None:
+        """The error is remembered too: its answer may cross the same call that is asked again, which then must not be carried out."""
+        writer, namespace = self.writer, self._state.namespace
+        assert writer is not None
+        if not namespace.remembers(op_id, request.lowest_open):
+            answer = self._answer(request.number, None, error)
+            self._when_safe(lambda: self._tell(peer, answer))
+            return
+        at = self.position()
+        failed = Failed(error, *at)
+        writer.apply(RefuseRecord(op_id, request.lowest_open, at.at_ns, failed))
+        self._tell_recorded(peer, request.number, failed)
+
+    def _tell_recorded(self, peer: str, number: int, recorded: Result) -> None:
+        if isinstance(recorded, Failed):
+            answer = Answer(
+                number, self.epoch, recorded.sn, recorded.place, None, recorded.error, recorded.at_ns
+            )
+        else:
+            answer = self._answer(number, recorded, "")
+        self._when_safe(lambda: self._tell(peer, answer))
+
+    def position(self) -> Position:
+        """Of the record that is made next; its time is new."""
+        assert self.writer is not None
+        return Position(*self.writer.next_place, self.now_ns())
+
+    # --- several groups --------------------------------------------------------------------------------------------
+
+    def _on_other(self, peer: str, request: Request, other: Elsewhere | Gone | Busy) -> None:
+        if isinstance(other, Busy):
+            self._wait(peer, request)
+        elif isinstance(other, Gone) or other.start == self._start_of(request, other.path):
+            self._refer(peer, request, 0, None)
+        else:
+            self._refer(peer, request, other.path, other.start)
+
+    def _start_of(self, request: Request, path: int) -> Start:
+        return request.starts[path] if path < len(request.starts) else TOP
+
+    def _refer(self, peer: str, request: Request, path: int, start: Start | None) -> None:
+        """What it tells, a dentry or the count of moves, must not be lost either."""
+        assert self.writer is not None
+        moves = self._state.namespace.tree.moves
+        referred = Referred(request.number, self.epoch, path, start, moves, self.now_ns())
+        self.writer.after_commit(lambda: self._send(peer, referred))
+
+    def _wait(self, peer: str, request: Request) -> None:
+        _keep(self._waiting, peer, request)
+
+    def _share(self, peer: str, request: Request, op_id: OpId, plan: Split | Look) -> None:
+        assert self.cross_group is not None
+        if self.cross_group.drains:
+            self._wait(peer, request)
+            self._world.clock.call_later(DRAIN_NS, self.wake)
+            return
+        self._shared[op_id] = (peer, request)
+        moves = self._state.namespace.tree.moves
+        self.cross_group.begin(op_id, request.lowest_open, plan, moves)
+
+    def settle(self, op_id: OpId, result: Result | None, error: str, at: Position | None) -> None:
+        """What the groups decided is committed: the client is told, if it asked this server."""
+        shared = self._shared.pop(op_id, None)
+        if shared is not None:
+            answer = self._answer(op_id.number, None if error else result, error)
+            if at is not None:
+                answer.sn, answer.place, answer.at_ns = at
+            self._tell(shared[0], answer)
+
+    def again(self, op_id: OpId) -> None:
+        shared = self._shared.pop(op_id, None)
+        if shared is not None:
+            self._wait(*shared)
+            self._world.clock.call_later(AGAIN_NS, self.wake)
+
+    def wake(self) -> None:
+        """Looks again, once per turn, at the calls that waited for a decision."""
+        if self._waiting and not self._woken:
+            self._woken = True
+            self._world.when_idle(self._look_again)
+
+    def _look_again(self) -> None:
+        self._woken = False
+        waiting, self._waiting = self._waiting, {}
+        for peer, request in waiting.values():
+            self.on_request(peer, request)
+
+    def _answer(self, number: int, result: object, error: str) -> Answer:
+        writer = self.writer
+        assert writer is not None
+        at_ns = writer.parked_at_ns if writer.parked else self.now_ns()
+        return Answer(number, self.epoch, writer.open_sn, writer.open_place, result, error, at_ns)  # type: ignore[arg-type]
+
+    def _when_safe(self, tell: Callable[[], None]) -> None:
+        assert self.writer is not None
+        if self._early or self.writer.idle or self.writer.parked:
+            tell()
+        else:
+            self.writer.after_commit(tell)
+
+    def _tell(self, peer: str, answer: Answer) -> None:
+        if self._fence.passes(self.epoch):
+            self._send(peer, answer)
+
+    # --- Check -----------------------------------------------------------------------------------------------------
+
+    def on_check(self, peer: str, message: CheckOperation) -> None:
+        """CFS §4.4 step 2: has this operation been executed? It only saves a round trip."""
+        if self._holds or not self._lease.holds:
+            return
+        recorded = self._state.namespace.sessions.recorded(OpId(message.session, message.number))
+        self._send(peer, Checked(message.number, self.epoch, "absent" if recorded is None else "recorded"))
+        if recorded is not None:
+            self._tell_recorded(peer, message.number, recorded)

@@ -1,0 +1,93 @@
+"""Active election (CFS §4.2.1, Algorithm 2).
+
+Everybody in step writes a random number into the view, the largest takes the lock; with nobody in step left those that are behind do. Among
+different journals the one that ends later, by (epoch, sn), goes first: the numbers decide among equals. The draw is advice: safety comes from
+what the elected must hear before it goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+
+from nodes.config import MILLISECOND
+from nodes.replicas.view import Draw, GlobalView, Place, Watch
+from nodes.roles import BEHIND, FOLLOWING
+from nodes.wire.messages import Mark
+from nodes.world import World
+
+LOOK_AGAIN_NS = 20 * MILLISECOND
+FIRST_NS = 2_000 * MILLISECOND
+
+
+def contenders(places: dict[str, Place]) -> list[str]:
+    """Who draws: those in step (standbys, secondaries), or those behind when nobody else is left."""
+    in_step = [server for server, place in places.items() if place.state in FOLLOWING]
+    return in_step or [server for server, place in places.items() if place.state in BEHIND]
+
+
+def winner(draws: dict[str, Draw], drawing: list[str]) -> str:
+    """The largest (epoch, sn, number), the name breaking ties; empty when nobody drew."""
+    best = max(
+        ((draws[s].epoch, draws[s].sn, draws[s].number, s) for s in drawing if s in draws), default=None
+    )
+    return best[3] if best else ""
+
+
+class Election:
+    """One server's part in the rounds of the draw."""
+
+    def __init__(self, world: World, view: GlobalView, draw_wait_ns: int):
+        self._world = world
+        self._view = view
+        self._draw_wait_ns = draw_wait_ns
+        self._key = world.rng.getrandbits(64)
+        """With the round it makes the number: one seed draws alike on every fabric."""
+        self._drawn = asyncio.Event()
+        self._watch = Watch(self._drawn.set)
+
+    def forget_session(self) -> None:
+        self._watch.forget()
+
+    async def run(self, last: Mark) -> bool:
+        """Draws in the present round. True when the lock is ours; False when it is, or should soon be, somebody else's."""
+        view = self._view
+        round = await view.draw_round()
+        number = Random(self._key ^ round).getrandbits(31)
+        await view.write_draw(Draw(round, number, last.epoch, last.sn))
+        drawing = await self._gather(round)
+        if self._world.name not in drawing:
+            return False
+        if winner(await view.draws(round), drawing) != self._world.name:
+            await self._world.clock.sleep(self._draw_wait_ns)
+            if (await view.lock_owner())[0]:
+                return False
+        return await view.take_lock(round)
+
+    async def _gather(self, round: int) -> list[str]:
+        """Waits, for a bounded time, until every contender has drawn; returns the contenders."""
+        deadline = self._world.clock.monotonic_ns() + self._draw_wait_ns
+        while True:
+            self._drawn.clear()
+            drawing = contenders(await self._view.places())
+            draws = await self._view.draws(round, self._watch)
+            if all(server in draws for server in drawing) or self._world.clock.monotonic_ns() >= deadline:
+                return drawing
+            await self._look_again(deadline)
+
+    async def _look_again(self, deadline: int) -> None:
+        left = min(LOOK_AGAIN_NS, deadline - self._world.clock.monotonic_ns())
+        timer = self._world.clock.call_later(max(left, 1), self._drawn.set)
+        await self._drawn.wait()
+        timer.cancel()
+
+
+async def await_members(world: World, view: GlobalView, members: list[str]) -> None:
+    """Before the first epoch of a group: gives its members some time to enter, so that all of them draw."""
+    clock = world.clock
+    deadline = clock.monotonic_ns() + FIRST_NS
+    while clock.monotonic_ns() < deadline:
+        places = await view.places()
+        if all(member in places for member in members):
+            return
+        await clock.sleep(FIRST_NS // 100)

@@ -1,0 +1,231 @@
+"""A replica's journal with the chain of its groups: logs are compared by (incarnation, epoch, sn, CRC), never by sn alone (safety rule 1)."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from crc32c import crc32c
+
+from nodes.storage.journal_file import Journal
+from nodes.wire.messages import JournalGroup, Mark
+
+NOTHING = Mark(0, 0, 0, 0)
+TAILS_TOLD = 64
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(JournalGroup)
+
+
+def encode_group(group: JournalGroup) -> tuple[bytes, Mark]:
+    octets = _encoder.encode(group)
+    return octets, Mark(group.incarnation, group.epoch, group.sn, crc32c(octets))
+
+
+def decode_group(octets: bytes) -> JournalGroup:
+    """Raises msgspec.DecodeError, msgspec.ValidationError."""
+    return _decoder.decode(octets)
+
+
+def named_fields(group: JournalGroup) -> dict[str, Any]:
+    """A group for a person's eyes: fields by name, each record with its kind."""
+    told: dict[str, Any] = msgspec.to_builtins(msgspec.structs.asdict(group))
+    told["records"] = [
+        {"kind": type(record).__name__, **msgspec.to_builtins(msgspec.structs.asdict(record))}
+        for record in group.records
+    ]
+    return told
+
+
+def mark_of(group: JournalGroup, octets: bytes) -> Mark:
+    return Mark(group.incarnation, group.epoch, group.sn, crc32c(octets))
+
+
+def base_under(journal: Journal, mark: Mark) -> Mark | None:
+    """The mark before the first group of a journal that holds the group `mark`, or begins right behind it; None when it does neither."""
+    if not journal.first_sn - 1 <= mark.sn <= journal.last_sn:
+        return None
+    first = next(iter(journal.entries(journal.first_sn, journal.first_sn)), None)
+    if first is None:
+        return mark
+    base = decode_group(first[1]).previous
+    if mark.sn < journal.first_sn:
+        return base if base == mark else None
+    [(_, octets)] = journal.entries(mark.sn, mark.sn)
+    return base if mark_of(decode_group(octets), octets) == mark else None
+
+
+class ReplicaLog:
+    """The journal on disk and, in memory, the mark of each of its groups.
+
+    `base` is the mark before the first group: of nothing, of the last group inside an image, or of the last that was pruned.
+    """
+
+    def __init__(self, journal: Journal, base: Mark, compare_sn_only: bool):
+        self._journal = journal
+        self._compare_sn_only = compare_sn_only
+        self.base = base
+        self._incarnations = array("Q")
+        self._epochs = array("Q")
+        self._crcs = array("L")
+        self.last = base
+
+    def load(self) -> Iterator[JournalGroup]:
+        """Reads the journal behind `base` once, filling the marks; yields each group."""
+        for sn, octets in self._journal.entries(self.base.sn + 1, self._journal.last_sn):
+            group = decode_group(octets)
+            assert group.sn == sn, f"journal entry {sn} holds group {group.sn}"
+            self._push(mark_of(group, octets))
+            yield group
+
+    def _push(self, mark: Mark) -> None:
+        assert mark.sn == self.last.sn + 1, f"sn {mark.sn} after {self.last.sn}"
+        self._incarnations.append(mark.incarnation)
+        self._epochs.append(mark.epoch)
+        self._crcs.append(mark.crc)
+        self.last = mark
+
+    def append(self, mark: Mark, octets: bytes) -> None:
+        """Not durable before `sync`."""
+        self._journal.append(mark.sn, mark.epoch, octets)
+        self._push(mark)
+
+    async def sync(self) -> None:
+        await self._journal.sync()
+
+    @property
+    def size(self) -> int:
+        """Octets of the journal."""
+        return self._journal.size
+
+    def octets_behind(self, sn: int) -> int:
+        """Of the groups after sn."""
+        return self._journal.octets_behind(sn)
+
+    def mark_at(self, sn: int) -> Mark | None:
+        if sn == self.base.sn:
+            return self.base
+        index = sn - self.base.sn - 1
+        if not 0 <= index < len(self._epochs):
+            return None
+        return Mark(self._incarnations[index], self._epochs[index], sn, self._crcs[index])
+
+    def holds(self, mark: Mark) -> bool:
+        """Whether this very group, and so all before it, is in the journal or the image under it."""
+        mine = self.mark_at(mark.sn)
+        if self._compare_sn_only:
+            return mine is not None
+        return mine == mark
+
+    def has(self, sn: int, crc: int) -> bool:
+        """Whether the group under this sn is here; by its CRC, which covers all before it."""
+        return self.holds(Mark(0, 0, sn, crc)) if self._compare_sn_only else self.crc_at(sn) == crc
+
+    def crc_at(self, sn: int) -> int:
+        """-1 when there is none."""
+        index = sn - self.base.sn - 1
+        return self._crcs[index] if 0 <= index < len(self._crcs) else -1
+
+    def octets(self, from_sn: int, to_sn: int) -> list[bytes]:
+        """Encoded groups that are there, without gap from `from_sn`; empty when the first is not."""
+        if from_sn <= self.base.sn or from_sn < self._journal.first_sn:
+            return []
+        return [octets for _, octets in self._journal.entries(from_sn, min(to_sn, self.last.sn))]
+
+    def groups(self, from_sn: int) -> Iterator[JournalGroup]:
+        for _, octets in self._journal.entries(from_sn, self.last.sn):
+            yield decode_group(octets)
+
+    def known_commit_sn(self) -> int:
+        """What the last group of the journal knew to be committed."""
+        last = list(self._journal.entries(self.last.sn, self.last.sn))
+        return decode_group(last[0][1]).commit_sn if last else self.base.sn
+
+    async def cut(self, sn: int) -> None:
+        """Removes every group after sn, durably."""
+        assert sn >= self.base.sn, f"cut to {sn} below the image at {self.base.sn}"
+        mark = self.mark_at(sn)
+        assert mark is not None
+        keep = sn - self.base.sn
+        for column in (self._incarnations, self._epochs, self._crcs):
+            del column[keep:]
+        self.last = mark
+        await self._journal.truncate_after(sn)
+
+    async def restart_at(self, base: Mark) -> None:
+        """Forgets the whole journal: an image whose last group is `base` has taken its place."""
+        await self._journal.reset(base.sn + 1)
+        for column in (self._incarnations, self._epochs, self._crcs):
+            del column[:]
+        self.base = self.last = base
+
+    def prune(self, sn: int) -> bool:
+        """Forgets groups up to sn, as far as whole segments of the journal go; durable some time later. False when there were none."""
+        self._journal.drop_before(sn + 1)
+        gone = self._journal.first_sn - 1 - self.base.sn
+        if gone <= 0:
+            return False
+        base = self.mark_at(self.base.sn + gone)
+        assert base is not None
+        for column in (self._incarnations, self._epochs, self._crcs):
+            del column[:gone]
+        self.base = base
+        return True
+
+    def tails(self) -> list[Mark]:
+        """The last mark of each epoch in the journal, oldest first, the newest 64 at most."""
+        ends: list[Mark] = []
+        index = len(self._epochs) - 1
+        while index >= 0 and len(ends) < TAILS_TOLD:
+            epoch = self._epochs[index]
+            ends.append(Mark(self._incarnations[index], epoch, self.base.sn + 1 + index, self._crcs[index]))
+            index = self._epoch_start(index) - 1
+        if len(ends) < TAILS_TOLD:
+            ends.append(self.base)
+        return ends[::-1]
+
+    def _epoch_start(self, index: int) -> int:
+        """First index of the run of equal epochs that holds `index` (epochs only rise)."""
+        epoch, low, high = self._epochs[index], 0, index
+        while low < high:
+            middle = (low + high) // 2
+            if self._epochs[middle] < epoch:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def agrees_up_to(self, tails: list[Mark]) -> int | None:
+        """The largest sn up to which the journal with these tails is known to be equal to ours; None when unknown."""
+        if self._compare_sn_only:
+            return min(self.last.sn, tails[-1].sn) if tails else None
+        for place in range(len(tails) - 1, -1, -1):
+            theirs = tails[place]
+            if self.holds(theirs):
+                return theirs.sn
+            end = self._end_of_epoch(theirs)
+            start = tails[place - 1].sn if place else theirs.sn - 1
+            if end is not None and start < end < theirs.sn:
+                return end
+        return None
+
+    def _end_of_epoch(self, mark: Mark) -> int | None:
+        """Our last sn below mark.sn that was written in mark's epoch."""
+        index = min(mark.sn - self.base.sn - 1, len(self._epochs) - 1)
+        while index >= 0 and self._epochs[index] > mark.epoch:
+            index = self._epoch_start(index) - 1
+        if index < 0 or self._epochs[index] != mark.epoch:
+            return None
+        return self.base.sn + 1 + index
+
+
+def up_to(octets: list[bytes], limit: int) -> list[bytes]:
+    """The first of them that fit into `limit` octets, one at least."""
+    total = 0
+    for index, one in enumerate(octets):
+        total += len(one)
+        if total > limit and index:
+            return octets[:index]
+    return octets

@@ -1,0 +1,330 @@
+"""The global view of one replica group in the coordination service (CFS §3.3, §4.2; safety rules 3 and 17)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from nodes.world import (
+    BadVersion,
+    Change,
+    Check,
+    ConnectionLoss,
+    Coordination,
+    CoordinationError,
+    Create,
+    Delete,
+    NodeExists,
+    NoNode,
+    Set,
+    Stat,
+)
+
+INCARNATION = "/cloverlab/incarnation"
+"""Of the whole cluster; no lock is taken by who lives in an earlier one (safety rule 14)."""
+ACTIVE, STANDBY, JUNIOR = "active", "standby", "junior"
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A server's place in the view."""
+
+    state: str
+    epoch: int
+    sn: int
+
+
+class EpochNode(msgspec.Struct, frozen=True):
+    epoch: int
+    active: str
+
+
+class Configuration(msgspec.Struct, frozen=True):
+    """All replicas that count in N: a persistent numbered record, apart from who is alive (safety rule 3)."""
+
+    number: int
+    members: list[str]
+    initial: int
+
+    @property
+    def write_quorum(self) -> int:
+        return len(self.members) // 2 + 1
+
+    @property
+    def read_quorum(self) -> int:
+        """Every write quorum meets every set of so many members."""
+        return len(self.members) - self.write_quorum + 1
+
+
+class Draw(msgspec.Struct, frozen=True):
+    """A standby's number in one round of Algorithm 2, with the end of its journal."""
+
+    round: int
+    number: int
+    epoch: int
+    sn: int
+
+
+class Registration(msgspec.Struct, frozen=True):
+    address: str
+    group: str
+
+
+class LostLock(Exception):
+    """A guarded write was refused: the lock, its generation or the epoch is no longer ours."""
+
+
+class ViewMoved(Exception):
+    """A guarded write was refused although the lock is still ours: what it was computed from has changed."""
+
+
+class Watch:
+    """One of a server's watchers: armed by the next read, fires once."""
+
+    def __init__(self, fired: Callable[[], None]):
+        self._fired = fired
+        self._armed = False
+
+    def arm(self) -> Callable[[str], None] | None:
+        """The callback to hand to the read, or None when it still waits."""
+        if self._armed:
+            return None
+        self._armed = True
+        return self._fire
+
+    def _fire(self, path: str) -> None:
+        self._armed = False
+        self._fired()
+
+    def forget(self) -> None:
+        """After the session has gone, with all its watches."""
+        self._armed = False
+
+
+class GlobalView:
+    """Reads and guarded writes of the view by one server."""
+
+    def __init__(self, coordination: Coordination, group: str, name: str, unguarded: bool):
+        self._coordination = coordination
+        self._unguarded = unguarded
+        self.name = name
+        self.root = f"/cloverlab/groups/{group}"
+        self.group = group
+        self.generation = -1
+        """Version of the generation node that our acquisition of the lock made; the lock's identity."""
+        self.incarnation_version = -1
+        """Of the incarnation's node when this server was last known to live in it."""
+
+    def path(self, *parts: str) -> str:
+        return "/".join((self.root, *parts))
+
+    async def prepare(self, members: list[str], address: str) -> None:
+        """Makes the group's nodes where they lack and registers this server's address."""
+        coordination = self._coordination
+        for path in (self.path("view"), self.path("draws"), self.path("generation"), "/cloverlab/servers"):
+            await coordination.ensure(path)
+        first = Configuration(0, members, len(members))
+        for path, content in ((self.path("configuration"), first), (self.path("epoch"), EpochNode(0, ""))):
+            await self._create_once(path, msgspec.json.encode(content))
+        await self._put(f"/cloverlab/servers/{self.name}", Registration(address, self.group))
+
+    async def _create_once(self, path: str, octets: bytes) -> None:
+        try:
+            await self._coordination.multi([Create(path, octets)])
+        except NodeExists:
+            pass
+
+    async def _put(self, path: str, content: msgspec.Struct, ephemeral: bool = False) -> None:
+        octets = msgspec.json.encode(content)
+        while True:
+            try:
+                await self._coordination.multi([Set(path, octets)])
+                return
+            except NoNode:
+                pass
+            try:
+                await self._coordination.multi([Create(path, octets, ephemeral)])
+                return
+            except NodeExists:
+                continue
+
+    # --- reading -----------------------------------------------------------------------------------------------
+
+    async def epoch(self, watch: Watch | None = None) -> tuple[EpochNode, int]:
+        """The epoch node and its version."""
+        octets, stat = await self._coordination.get(self.path("epoch"), watch.arm() if watch else None)
+        return msgspec.json.decode(octets, type=EpochNode), stat.version
+
+    async def lock_owner(self, watch: Watch | None = None) -> tuple[str, int]:
+        """(owner, session) of the lock; ("", 0) when nobody holds it."""
+        path = self.path("lock")
+        callback = watch.arm() if watch else None
+        stat = await self._coordination.exists(path, callback)
+        if stat is None:
+            return "", 0
+        try:
+            octets, stat = await self._coordination.get(path)
+        except NoNode:
+            return "", 0
+        return msgspec.json.decode(octets)["owner"], stat.owner_session
+
+    async def place(self, server: str, watch: Watch | None = None) -> tuple[Place, Stat] | None:
+        path = self.path("view", server)
+        callback = watch.arm() if watch else None
+        if await self._coordination.exists(path, callback) is None:
+            return None
+        try:
+            octets, stat = await self._coordination.get(path)
+        except NoNode:
+            return None
+        return msgspec.json.decode(octets, type=Place), stat
+
+    async def places(self) -> dict[str, Place]:
+        """Every server that has a place, by name in order."""
+        found: dict[str, Place] = {}
+        for server in await self._coordination.children(self.path("view")):
+            place = await self.place(server)
+            if place is not None:
+                found[server] = place[0]
+        return found
+
+    async def configuration(self) -> tuple[Configuration, int]:
+        """The last committed configuration, read after a sync, and its version."""
+        await self._coordination.sync(self.root)
+        octets, stat = await self._coordination.get(self.path("configuration"))
+        return msgspec.json.decode(octets, type=Configuration), stat.version
+
+    async def address(self, server: str) -> str:
+        try:
+            octets, _ = await self._coordination.get(f"/cloverlab/servers/{server}")
+        except NoNode:
+            return ""
+        return msgspec.json.decode(octets, type=Registration).address
+
+    async def known_servers(self) -> list[str]:
+        return await self._coordination.children("/cloverlab/servers")
+
+    # --- own place and draws ------------------------------------------------------------------------------------
+
+    async def take_place(self, place: Place) -> None:
+        """Creates this server's place under its present session; one left by an earlier session of ours goes first."""
+        path = self.path("view", self.name)
+        octets = msgspec.json.encode(place)
+        while True:
+            stat = await self._coordination.exists(path)
+            if stat is not None and stat.owner_session == self._coordination.session:
+                await self._coordination.multi([Set(path, octets)])
+                return
+            changes: list[Change] = [Create(path, octets, ephemeral=True)]
+            if stat is not None:
+                changes.insert(0, Delete(path, stat.version))
+            try:
+                await self._coordination.multi(changes)
+                return
+            except (NodeExists, NoNode, BadVersion):
+                continue
+
+    async def leave_place(self) -> None:
+        await self._delete(self.path("view", self.name))
+
+    async def _delete(self, path: str) -> None:
+        try:
+            await self._coordination.multi([Delete(path)])
+        except NoNode:
+            pass
+
+    async def draw_round(self) -> int:
+        """The round is the lock's generation: it rises with every acquisition."""
+        _, stat = await self._coordination.get(self.path("generation"))
+        return stat.version
+
+    async def write_draw(self, draw: Draw) -> None:
+        path = self.path("draws", self.name)
+        stat = await self._coordination.exists(path)
+        if stat is not None and stat.owner_session != self._coordination.session:
+            await self._delete(path)
+        await self._put(path, draw, ephemeral=True)
+
+    async def drop_draw(self) -> None:
+        await self._delete(self.path("draws", self.name))
+
+    async def draws(self, round: int, watch: Watch | None = None) -> dict[str, Draw]:
+        found: dict[str, Draw] = {}
+        callback = watch.arm() if watch else None
+        for server in await self._coordination.children(self.path("draws"), callback):
+            try:
+                octets, _ = await self._coordination.get(self.path("draws", server))
+            except NoNode:
+                continue
+            draw = msgspec.json.decode(octets, type=Draw)
+            if draw.round == round:
+                found[server] = draw
+        return found
+
+    # --- lock and guarded writes --------------------------------------------------------------------------------
+
+    async def take_lock(self, round: int) -> bool:
+        """Takes the lock of this round; False when somebody else was faster. Unknown outcomes are read back."""
+        octets = msgspec.json.encode({"owner": self.name})
+        generation = self.path("generation")
+        changes: list[Change] = [
+            Check(generation, round),
+            Check(INCARNATION, self.incarnation_version),
+            Set(generation, msgspec.json.encode({"owner": self.name}), round),
+            Create(self.path("lock"), octets, ephemeral=True),
+        ]
+        try:
+            await self._coordination.multi(changes)
+        except (NodeExists, BadVersion, NoNode):
+            return False
+        except ConnectionLoss:
+            owner, session = await self.lock_owner()
+            if owner != self.name or session != self._coordination.session:
+                return False
+        self.generation = round + 1
+        return True
+
+    async def release_lock(self) -> None:
+        """Gives the lock up if it is still the one we took."""
+        try:
+            await self._coordination.multi(
+                [Check(self.path("generation"), self.generation), Delete(self.path("lock"))]
+            )
+        except (NoNode, BadVersion):
+            pass
+
+    async def drop_stale_lock(self, session: int) -> None:
+        """Removes the lock that an earlier life of this server left behind: nobody else runs under our name."""
+        stat = await self._coordination.exists(self.path("lock"))
+        if stat is not None and stat.owner_session == session:
+            await self._delete(self.path("lock"))
+
+    async def guarded(self, changes: list[Change]) -> None:
+        """One transaction that also checks that our lock is still there (safety rule 17).
+
+        Raises LostLock or ViewMoved when refused; ConnectionLoss when the outcome is unknown.
+        """
+        guard: list[Change] = [Check(self.path("generation"), self.generation), Check(self.path("lock"), -1)]
+        if self._unguarded:
+            guard, changes = [], [msgspec.structs.replace(change, version=-1) for change in changes]
+        try:
+            await self._coordination.multi(guard + changes)
+        except (NoNode, BadVersion, NodeExists) as error:
+            owner, session = await self.lock_owner()
+            ours = owner == self.name and session == self._coordination.session
+            refused = ViewMoved if ours and await self.draw_round() == self.generation else LostLock
+            raise refused(f"the view refused a write: {type(error).__name__} {error}") from error
+
+    def place_change(self, server: str, place: Place) -> Set:
+        return Set(self.path("view", server), msgspec.json.encode(place))
+
+    def epoch_change(self, epoch: int, version: int) -> Set:
+        return Set(self.path("epoch"), msgspec.json.encode(EpochNode(epoch, self.name)), version)
+
+    def configuration_change(self, configuration: Configuration, version: int) -> Set:
+        return Set(self.path("configuration"), msgspec.json.encode(configuration), version)
+
+
+__all__ = [
+    "ACTIVE", "JUNIOR", "STANDBY", "Configuration", "CoordinationError", "Draw", "EpochNode", "GlobalView", "LostLock", "Place", "ViewMoved", "Watch",
+]  # fmt: skip

@@ -1,0 +1,141 @@
+"""A bookie as BookKeeper has it: keeps entries of many ledgers in one journal, and refuses a fenced ledger's writer.
+
+Each record of the journal is an entry or a fence; which entry lies where is kept in memory and read again at the start.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from nodes.config import JournalNodeConfig
+from nodes.errors import Damaged
+from nodes.storage.journal_file import Journal
+from nodes.trace.events import Warned
+from nodes.trace.journal_events import JournalStored, WriterFenced
+from nodes.wake import Wake
+from nodes.wire.journal_messages import AddEntry, EntriesRead, EntryAdded, LedgerFenced, ReadEntries
+from nodes.wire.messages import Message
+from nodes.world import World
+
+READ_OCTETS = 1 << 20
+WAITING_MAX = 4_096
+"""Messages that wait for the disk; more are dropped, and their sender takes another bookie."""
+
+
+class Stored(msgspec.Struct, array_like=True):
+    """One record of the journal; a fence has sn 0."""
+
+    ledger: int
+    sn: int
+    confirmed_sn: int
+    octets: bytes
+
+
+class LedgerPart(msgspec.Struct):
+    """What this bookie has of one ledger."""
+
+    places: dict[int, int]
+    """Entry to the record of the journal."""
+    confirmed_sn: int = 0
+    fenced: bool = False
+
+
+class Bookie:
+    def __init__(self, world: World):
+        self._world = world
+        self._journal = Journal.open(world.disk, "journal")
+        self._ledgers: dict[int, LedgerPart] = {}
+        for place, octets in self._journal.entries(1, self._journal.last_sn):
+            try:
+                self._know(place, msgspec.msgpack.decode(octets, type=Stored))
+            except msgspec.DecodeError as error:
+                raise Damaged(f"record {place} of the journal is none of a bookie's: {error}") from None
+        self._inbox: list[tuple[str, AddEntry | ReadEntries]] = []
+        self._wanted = Wake()
+        self._replies: list[tuple[str, Message]] = []
+        self._told: JournalStored | None = None
+
+    def _know(self, place: int, stored: Stored) -> None:
+        part = self._ledgers.setdefault(stored.ledger, LedgerPart({}))
+        part.confirmed_sn = max(part.confirmed_sn, stored.confirmed_sn)
+        if stored.sn:
+            part.places[stored.sn] = place
+        else:
+            part.fenced = True
+
+    def start(self) -> None:
+        self._world.network.receive(self.on_message)
+        self._world.scope.spawn(self.run(), "ledgers")
+
+    # --- steps -------------------------------------------------------------------------------------------------
+
+    def on_message(self, peer: str, message: Message) -> None:
+        if isinstance(message, ReadEntries) and not message.fence:
+            self._world.network.send(peer, self._read(message))
+        elif isinstance(message, AddEntry | ReadEntries):
+            if len(self._inbox) < WAITING_MAX:
+                self._inbox.append((peer, message))
+                self._wanted.set()
+        else:
+            self._world.trace.emit(
+                Warned(f"{peer} sent a {type(message).__name__}, which a bookie does not take")
+            )
+
+    def _read(self, message: ReadEntries) -> EntriesRead:
+        entries: list[bytes] = []
+        part = self._ledgers.get(message.ledger)
+        sn, total = message.from_sn, 0
+        while part is not None and sn in part.places and sn <= message.to_sn and total < READ_OCTETS:
+            place = part.places[sn]
+            [(_, octets)] = self._journal.entries(place, place)
+            entries.append(msgspec.msgpack.decode(octets, type=Stored).octets)
+            total += len(octets)
+            sn += 1
+        confirmed_sn = 0 if part is None else part.confirmed_sn
+        return EntriesRead(message.call, message.from_sn, confirmed_sn, entries)
+
+    # --- the one writer ----------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Takes what has arrived, makes it durable, answers; for ever. Raises OSError of the disk."""
+        while True:
+            await self._wanted.wait()
+            work, self._inbox = self._inbox, []
+            for peer, message in work:
+                if isinstance(message, AddEntry):
+                    self._add(peer, message)
+                else:
+                    self._fence(peer, message)
+            await self._journal.sync()
+            if self._told is not None:
+                told, self._told = self._told, None
+                self._world.trace.emit(told)
+            replies, self._replies = self._replies, []
+            for peer, reply in replies:
+                self._world.network.send(peer, reply)
+
+    def _add(self, peer: str, message: AddEntry) -> None:
+        part = self._ledgers.get(message.ledger)
+        if part is not None and part.fenced and not message.recovering:
+            self._replies.append((peer, LedgerFenced(message.ledger)))
+            return
+        self._store(Stored(message.ledger, message.sn, message.confirmed_sn, message.octets))
+        self._told = JournalStored(message.sn, message.ledger, 1 + (self._told.groups if self._told else 0))
+        self._replies.append((peer, EntryAdded(message.ledger, message.sn)))
+
+    def _fence(self, peer: str, message: ReadEntries) -> None:
+        part = self._ledgers.get(message.ledger)
+        if part is None or not part.fenced:
+            self._store(Stored(message.ledger, 0, 0, b""))
+            self._world.trace.emit(WriterFenced(message.ledger))
+        self._replies.append((peer, self._read(message)))
+
+    def _store(self, stored: Stored) -> None:
+        place = self._journal.last_sn + 1
+        self._journal.append(place, 0, msgspec.msgpack.encode(stored))
+        self._know(place, stored)
+
+
+def start_bookie(world: World, config: JournalNodeConfig) -> None:
+    """Starts a bookie in this world. Raises Damaged, OSError of what lies on the disk."""
+    Bookie(world).start()

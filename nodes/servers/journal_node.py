@@ -1,0 +1,232 @@
+"""A journal node as Hadoop's Quorum Journal Manager has it: keeps one copy of a group's journal, obeys the writer of the highest epoch.
+
+The journal is one dense log. Its finished part is the truth on every node; behind it lies at most one open segment, whose end a recovery decides.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from crc32c import crc32c
+
+from nodes.config import MILLISECOND, JournalNodeConfig
+from nodes.errors import Damaged
+from nodes.replicas.log import NOTHING, ReplicaLog, decode_group, up_to
+from nodes.storage.journal_file import Journal
+from nodes.storage.sealed import seal, unseal
+from nodes.trace.events import Warned
+from nodes.trace.journal_events import JournalStored, WriterFenced
+from nodes.wake import Wake
+from nodes.wire.calls import Calls
+from nodes.wire.journal_messages import (
+    AcceptJournal,
+    EpochPromised,
+    FinishSegment,
+    HigherEpoch,
+    JournalAccepted,
+    JournalRead,
+    JournalWritten,
+    NewEpoch,
+    OutOfStep,
+    ReadJournal,
+    SegmentFinished,
+    StartSegment,
+    WriteJournal,
+)
+from nodes.wire.messages import Mark, Message
+from nodes.world import World
+
+STATE_FILE = "journal-node"
+MAGIC = b"CLVRJNOD"
+FORMAT = 1
+READ_OCTETS = 1 << 20
+WAITING_MAX = 4_096
+"""Messages that wait for the disk; more are dropped, and their sender finds this node out of step."""
+FETCH_NS = 500 * MILLISECOND
+
+Writers = NewEpoch | AcceptJournal | FinishSegment | StartSegment | WriteJournal
+
+
+class Kept(msgspec.Struct, array_like=True):
+    """What lies beside the journal."""
+
+    promised: int = 0
+    written_in: int = 0
+    accepted_in: int = 0
+    finished: Mark = NOTHING
+
+
+class JournalNode:
+    def __init__(self, world: World, config: JournalNodeConfig):
+        self._world = world
+        self._others = [name for name in config.cluster.journal.nodes if name != config.name]
+        try:
+            self._kept = unseal(STATE_FILE, MAGIC, FORMAT, world.disk.read(STATE_FILE), Kept)
+        except FileNotFoundError:
+            self._kept = Kept()
+        self._log = ReplicaLog(Journal.open(world.disk, "journal"), NOTHING, False)
+        self._good_sn = self._kept.finished.sn
+        """Everything up to here is committed."""
+        for group in self._log.load():
+            self._good_sn = max(self._good_sn, group.commit_sn)
+        if not self._log.holds(self._kept.finished):
+            raise Damaged(
+                f"the journal ends with sn {self._log.last.sn}, but was finished up to sn {self._kept.finished.sn}"
+            )
+        self._calls = Calls(world)
+        self._inbox: list[tuple[str, Writers]] = []
+        self._wanted = Wake()
+        self._replies: list[tuple[str, Message]] = []
+        self._stored = 0
+        self._changed = False
+
+    def start(self) -> None:
+        self._world.network.receive(self.on_message)
+        self._world.scope.spawn(self.run(), "journal")
+
+    # --- steps -------------------------------------------------------------------------------------------------
+
+    def on_message(self, peer: str, message: Message) -> None:
+        if isinstance(message, ReadJournal):
+            self._on_read(peer, message)
+        elif isinstance(message, JournalRead):
+            self._calls.on_reply(peer, message)
+        elif isinstance(message, Writers):
+            if len(self._inbox) < WAITING_MAX:
+                self._inbox.append((peer, message))
+                self._wanted.set()
+        else:
+            self._world.trace.emit(
+                Warned(f"{peer} sent a {type(message).__name__}, which a journal node does not take")
+            )
+
+    def _on_read(self, peer: str, message: ReadJournal) -> None:
+        end = self._kept.finished.sn if message.finished_only else self._good_sn
+        if message.epoch and message.epoch == self._kept.promised:
+            end = self._log.last.sn
+        groups = up_to(self._log.octets(message.from_sn, min(end, self._log.last.sn)), READ_OCTETS)
+        self._world.network.send(peer, JournalRead(message.call, message.from_sn, groups))
+
+    # --- the one writer ----------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Takes what has arrived, makes it durable, answers; for ever. Raises OSError of the disk."""
+        while True:
+            await self._wanted.wait()
+            work, self._inbox = self._inbox, []
+            for peer, message in work:
+                try:
+                    await self._take(peer, message)
+                except msgspec.DecodeError as error:
+                    self._world.trace.emit(Warned(f"{peer} sent a group that is none: {error}"))
+            await self._make_durable()
+
+    async def _take(self, peer: str, message: Writers) -> None:
+        if message.epoch < self._kept.promised:
+            self._replies.append((peer, HigherEpoch(self._kept.promised)))
+            return
+        if message.epoch > self._kept.promised:
+            self._kept.promised = message.epoch
+            self._changed = True
+            self._world.trace.emit(WriterFenced(message.epoch))
+        reply: Message | None
+        if isinstance(message, WriteJournal):
+            reply = self._write(message)
+        elif isinstance(message, NewEpoch):
+            kept = self._kept
+            reply = EpochPromised(
+                message.epoch, kept.finished, self._log.last, kept.written_in, kept.accepted_in
+            )
+        elif isinstance(message, AcceptJournal):
+            reply = await self._accept(message)
+        elif isinstance(message, FinishSegment):
+            reply = self._finish(message)
+        else:
+            reply = await self._start_segment(message)
+        if reply is not None:
+            self._replies.append((peer, reply))
+
+    def _write(self, message: WriteJournal) -> Message | None:
+        if self._kept.written_in != message.epoch or not self._log.holds(message.previous):
+            return OutOfStep(message.epoch)
+        sn, crc = message.previous.sn + 1, crc32c(message.octets)
+        if not self._log.has(sn, crc):
+            if self._log.last.sn >= sn:
+                return OutOfStep(message.epoch)
+            self._append(sn, message.octets)
+        self._good_sn = max(self._good_sn, min(message.commit_sn, message.previous.sn))
+        mark = self._log.mark_at(sn)
+        assert mark is not None
+        return JournalWritten(message.epoch, mark)
+
+    def _append(self, sn: int, octets: bytes) -> None:
+        """Raises msgspec.DecodeError."""
+        group = decode_group(octets)
+        self._log.append(Mark(group.incarnation, group.epoch, sn, crc32c(octets)), octets)
+        self._stored += 1
+
+    async def _accept(self, message: AcceptJournal) -> Message | None:
+        if message.last.sn < self._kept.finished.sn:
+            return None
+        if not await self._copy_up_to(message.last, [message.source], message.epoch):
+            return None
+        await self._log.cut(message.last.sn)
+        self._kept.accepted_in = message.epoch
+        self._changed = True
+        return JournalAccepted(message.epoch, message.last)
+
+    def _finish(self, message: FinishSegment) -> Message | None:
+        """Whoever does not have all of it stays silent, and copies it when the next segment begins."""
+        if self._log.last != message.last:
+            return None
+        self._finished(message.last)
+        return SegmentFinished(message.epoch, message.last)
+
+    def _finished(self, mark: Mark) -> None:
+        self._kept.finished = mark
+        self._good_sn = max(self._good_sn, mark.sn)
+        self._changed = True
+
+    async def _start_segment(self, message: StartSegment) -> Message | None:
+        """A node that missed something of the segments before copies it from the others first."""
+        if message.epoch == self._kept.written_in and message.previous.sn < self._kept.finished.sn:
+            return None
+        if message.epoch == self._kept.written_in and message.previous == self._kept.finished:
+            return None
+        if not await self._copy_up_to(message.previous, self._others, 0):
+            return OutOfStep(message.epoch)
+        await self._log.cut(message.previous.sn)
+        self._finished(message.previous)
+        self._kept.written_in = message.epoch
+        return None
+
+    async def _copy_up_to(self, last: Mark, sources: list[str], epoch: int) -> bool:
+        """Makes this journal hold `last`: what disagrees behind the finished part goes, what lacks is fetched. False when nobody gives it."""
+        log, sn = self._log, self._kept.finished.sn
+        for source in sources:
+            while not log.holds(last):
+                reply = await self._calls.ask(source, ReadJournal(0, sn + 1, epoch, False), FETCH_NS)
+                if not isinstance(reply, JournalRead) or not reply.groups or sn >= last.sn:
+                    break
+                for octets in reply.groups:
+                    sn += 1
+                    if not log.has(sn, crc32c(octets)):
+                        await log.cut(min(sn - 1, log.last.sn))
+                        self._append(sn, octets)
+        return log.holds(last)
+
+    async def _make_durable(self) -> None:
+        await self._log.sync()
+        if self._stored:
+            self._world.trace.emit(JournalStored(self._log.last.sn, self._log.last.epoch, self._stored))
+            self._stored = 0
+        if self._changed:
+            self._changed = False
+            await self._world.disk.replace(STATE_FILE, seal(MAGIC, FORMAT, self._kept))
+        replies, self._replies = self._replies, []
+        for peer, reply in replies:
+            self._world.network.send(peer, reply)
+
+
+def start_journal_node(world: World, config: JournalNodeConfig) -> None:
+    """Starts a journal node in this world. Raises Damaged, OSError of what lies on the disk."""
+    JournalNode(world, config).start()

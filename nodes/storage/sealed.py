@@ -1,0 +1,44 @@
+"""A small file that is written as a whole: magic (8 octets), format number (u16), CRC-32C (u32) of what follows, a MessagePack value.
+
+Numbers are little-endian.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Any, TypeVar
+
+import msgspec
+from crc32c import crc32c
+
+from nodes.errors import Damaged
+
+HEAD = Struct("<8sHI")
+T = TypeVar("T")
+
+
+class SealBroken(Damaged):
+    """The file must not be believed; one line says why."""
+
+
+def seal(magic: bytes, number: int, content: Any) -> bytes:
+    payload = msgspec.msgpack.encode(content)
+    return HEAD.pack(magic, number, crc32c(payload)) + payload
+
+
+def unseal(path: str, magic: bytes, number: int, octets: bytes, kind: type[T]) -> T:
+    """Raises SealBroken; both numbers are named when the format is unknown."""
+    if len(octets) < HEAD.size:
+        raise SealBroken(f"the file {path} has {len(octets)} octets; its head alone has {HEAD.size}")
+    found, format_number, crc = HEAD.unpack_from(octets)
+    if found != magic or format_number != number:
+        raise SealBroken(
+            f"the file {path} has format {format_number} of {found!r}; this version reads format {number} of {magic!r}"
+        )
+    payload = octets[HEAD.size :]
+    if crc32c(payload) != crc:
+        raise SealBroken(f"the file {path} has a wrong checksum")
+    try:
+        return msgspec.msgpack.decode(payload, type=kind)
+    except msgspec.DecodeError as error:
+        raise SealBroken(f"the file {path} does not say what it should: {error}") from None

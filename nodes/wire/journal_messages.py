@@ -1,0 +1,150 @@
+"""Messages between a metadata server and the nodes that keep its journal: Hadoop's journal nodes, BookKeeper's bookies."""
+
+from __future__ import annotations
+
+from nodes.wire.calls import Question, Reply
+from nodes.wire.messages import Mark, Message
+
+# --- journal nodes ---------------------------------------------------------------------------------------------------
+
+
+class NewEpoch(Message, array_like=True, tag=True, gc=False):
+    """A new writer: lower epochs are to be refused from now on."""
+
+    epoch: int
+
+
+class EpochPromised(Message, array_like=True, tag=True, gc=False):
+    """The promise is durable; this is the journal here."""
+
+    epoch: int
+    finished: Mark
+    """The end of the last segment that is finished."""
+    last: Mark
+    """The end of the segment behind it that is still open; `finished` when there is none."""
+    written_in: int
+    """The epoch of the writer that began the open segment."""
+    accepted_in: int
+    """The epoch in which a recovery last decided how it ends."""
+
+
+class HigherEpoch(Message, array_like=True, tag=True, gc=False):
+    """Refused: a later writer has been promised."""
+
+    promised: int
+
+
+class AcceptJournal(Message, array_like=True, tag=True, gc=False):
+    """A recovery decided that the open segment ends with `last`; who lacks it copies it from `source`."""
+
+    epoch: int
+    last: Mark
+    source: str
+
+
+class JournalAccepted(Message, array_like=True, tag=True, gc=False):
+    epoch: int
+    last: Mark
+
+
+class FinishSegment(Message, array_like=True, tag=True, gc=False):
+    epoch: int
+    last: Mark
+
+
+class SegmentFinished(Message, array_like=True, tag=True, gc=False):
+    epoch: int
+    last: Mark
+
+
+class StartSegment(Message, array_like=True, tag=True, gc=False):
+    """Everything up to `previous` is finished; groups behind it follow."""
+
+    epoch: int
+    previous: Mark
+
+
+class WriteJournal(Message, array_like=True, tag=True, gc=False):
+    epoch: int
+    commit_sn: int
+    previous: Mark
+    octets: bytes
+    """One encoded group."""
+
+
+class JournalWritten(Message, array_like=True, tag=True, gc=False):
+    """Everything up to `mark` is durable here."""
+
+    epoch: int
+    mark: Mark
+
+
+class OutOfStep(Message, array_like=True, tag=True, gc=False):
+    """Something before it is missing here: nothing is taken before the next segment."""
+
+    epoch: int
+
+
+class ReadJournal(Question, array_like=True, tag=True, gc=False):
+    from_sn: int
+    epoch: int
+    """The recovery's own, which may have all there is; 0 asks for what is surely committed."""
+    finished_only: bool
+
+
+class JournalRead(Reply, array_like=True, tag=True, gc=False):
+    """Encoded groups from `from_sn` on; empty when there are none."""
+
+    from_sn: int
+    groups: list[bytes]
+
+
+# --- bookies ---------------------------------------------------------------------------------------------------------
+
+
+class AddEntry(Message, array_like=True, tag=True, gc=False):
+    """An entry is one encoded group, numbered by its sn."""
+
+    ledger: int
+    sn: int
+    confirmed_sn: int
+    """Everything up to here has been acknowledged by all who must."""
+    recovering: bool
+    """Written again by who closes the ledger: taken although it is fenced."""
+    octets: bytes
+
+
+class EntryAdded(Message, array_like=True, tag=True, gc=False):
+    ledger: int
+    sn: int
+
+
+class LedgerFenced(Message, array_like=True, tag=True, gc=False):
+    """Refused: somebody is closing this ledger."""
+
+    ledger: int
+
+
+class ReadEntries(Question, array_like=True, tag=True, gc=False):
+    """Ledger 0 has no entries: a bookie that answers is there."""
+
+    ledger: int
+    from_sn: int
+    to_sn: int
+    fence: bool
+    """From now on nothing is added but by who closes it; durable before the answer."""
+
+
+class EntriesRead(Reply, array_like=True, tag=True, gc=False):
+    """Entries without gap from `from_sn` on; empty when the first is not here."""
+
+    from_sn: int
+    confirmed_sn: int
+    entries: list[bytes]
+
+
+JOURNAL_MESSAGES: tuple[type[Message], ...] = (
+    NewEpoch, EpochPromised, HigherEpoch, AcceptJournal, JournalAccepted, FinishSegment, SegmentFinished, StartSegment,
+    WriteJournal, JournalWritten, OutOfStep, ReadJournal, JournalRead,
+    AddEntry, EntryAdded, LedgerFenced, ReadEntries, EntriesRead,
+)  # fmt: skip

@@ -1,0 +1,130 @@
+"""Files with content in a workload: put, append and get, every one that is got compared with what was written."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import msgspec
+
+from nodes.client.files import FileClient
+from nodes.config import MILLISECOND, WorkloadConfig
+from nodes.errors import FsError
+from nodes.trace.block_events import FileCalled
+from nodes.workloads.contents import read_back, record
+from nodes.world import World
+
+PART_OCTETS = 16_384
+PART_NS = 5 * MILLISECOND
+"""Between two parts: an application that writes some three megabytes a second."""
+FILES_MAX = 256
+WRONG = "EBADMSG"
+"""The error of a get that gave other octets than were written."""
+
+
+class Written(msgspec.Struct):
+    """One file as far as its writer knows."""
+
+    path: str
+    last: int = 0
+    """The number of the last record that was begun."""
+    acked: dict[int, int] = {}
+    """Records that were acknowledged, and when."""
+    held: bool = False
+    """Somebody appends to it."""
+
+
+class FileCalls:
+    """What the callers of one workload do to files that have content. A file whose writer failed is left alone from then on."""
+
+    def __init__(self, world: World, files: FileClient, config: WorkloadConfig, session: str):
+        self._world = world
+        self._files = files
+        self._config = config
+        self._session = session
+        self._written: list[Written] = []
+
+    async def call(self, verb: str, path: str) -> str:
+        """One call; `path` is a new name for a put. Returns the POSIX name of its error, empty for none."""
+        free = [file for file in self._written if not file.held]
+        if verb == "put" or not free:
+            return await self._put(path)
+        file = self._world.rng.choice(free)
+        return await (self._append(file) if verb == "append" else self._get(file))
+
+    async def _put(self, path: str) -> str:
+        file = Written(path)
+        error = await self._write(file, "put")
+        if not error:
+            if len(self._written) == FILES_MAX:
+                del self._written[0]
+            self._written.append(file)
+        return error
+
+    async def _append(self, file: Written) -> str:
+        error = await self._write(file, "append")
+        if error:
+            self._forget(file)
+        return error
+
+    async def _write(self, file: Written, verb: str) -> str:
+        size = self._world.rng.randrange(self._config.size // 2, self._config.size * 3 // 2 + 1)
+        file.held, file.last = True, file.last + 1
+        number, began_ns, error = file.last, self._world.clock.monotonic_ns(), ""
+        source = self._parts(record(file.path, number, size))
+        write = self._files.put if verb == "put" else self._files.append
+        try:
+            await write(file.path, source, block_size=self._config.block_size)
+            file.acked[number] = self._world.clock.monotonic_ns()
+        except FsError as failed:
+            error = failed.name
+        file.held = False
+        self._tell(verb, file.path, size, began_ns, error)
+        return error
+
+    async def _parts(self, octets: bytes) -> AsyncIterator[bytes]:
+        for start in range(0, len(octets), PART_OCTETS):
+            if start:
+                await self._world.clock.sleep(PART_NS)
+            yield octets[start : start + PART_OCTETS]
+
+    async def _get(self, file: Written) -> str:
+        began_ns, error = self._world.clock.monotonic_ns(), ""
+        wanted = dict(file.acked)
+        parts: list[bytes] = []
+        try:
+            async for octets in self._files.get(file.path):
+                parts.append(octets)
+        except FsError as failed:
+            error = failed.name
+        octets = b"".join(parts)
+        found = read_back(file.path, octets)
+        told = error in ("", "ENOENT")
+        lacking = [number for number in wanted if number not in found.numbers] if told else []
+        if found.wrong_at >= 0:
+            error = WRONG
+        newest_ns = max((wanted[number] for number in lacking), default=0)
+        self._tell("get", file.path, len(octets), began_ns, error, found.wrong_at, newest_ns)
+        if error in ("ENOENT", WRONG):
+            self._forget(file)
+        for number in lacking:
+            file.acked.pop(number, None)
+        return error
+
+    def _forget(self, file: Written) -> None:
+        if file in self._written:
+            self._written.remove(file)
+
+    def _tell(
+        self,
+        verb: str,
+        path: str,
+        octets: int,
+        began_ns: int,
+        error: str,
+        wrong_at: int = -1,
+        lacking_ns: int = 0,
+    ) -> None:
+        now_ns = self._world.clock.monotonic_ns()
+        self._world.trace.emit(
+            FileCalled(self._session, verb, path, octets, began_ns, now_ns, error, wrong_at, lacking_ns)
+        )

@@ -1,0 +1,129 @@
+"""The storage pool page: what lies where, a repair seen from beginning to end, keyboard and access."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.running import Running, wait_for
+from tests.browser.test_access import AXE, violations
+
+SEEN_MS = 20_000
+
+
+def pool(lab: Running, group: str) -> Any:
+    run = lab.ask("runs")[0]["run"]
+    return next(each for each in lab.ask(f"runs/{run}/pool") if each["group"] == group)
+
+
+def order(lab: Running, group: str, do: str) -> None:
+    body = json.dumps({"group": group, "do": do}).encode()
+    request = urllib.request.Request(f"{lab.url}api/pool", body, {"Content-Type": "application/json"})
+    urllib.request.urlopen(request, timeout=10).close()
+
+
+def newest(lab: Running, group: str) -> Any:
+    """The newest image, once it is whole everywhere and has been compared."""
+
+    def whole() -> Any:
+        told = pool(lab, group)
+        image = max(told["images"].values(), key=lambda each: each["sn"], default=None)
+        known = image and len(image["whole"]) == 3 and f"image/{image['name']}.manifest" in told["files"]
+        return image if known and len(told["files"][f"image/{image['name']}.manifest"]) == 3 else None
+
+    if not pool(lab, group)["images"]:
+        order(lab, group, "image")
+    return wait_for(whole, 30, f"a whole image of {group}")
+
+
+def cell(page: Page, group: str, node: str, row: str) -> Locator:
+    return page.get_by_test_id(f"cell-{group}/{node}/{row}")
+
+
+def on_disk(lab: Running, node: str, image: str) -> dict[str, bytes]:
+    """The partitions of an image as they lie on a node's disk."""
+    files = (lab.directory / "data" / "servers" / node / "image").glob(f"{image}.p*")
+    return {file.name: file.read_bytes() for file in files}
+
+
+def test_an_image_appears_on_every_node(page: Page, pair: Running) -> None:
+    page.goto(pair.url)
+    page.get_by_test_id("page-pool").click()
+    members = pair.group("g1")["configuration"]["members"]
+    for node in members:
+        expect(cell(page, "g1", node, "journal")).to_contain_text("sn ")
+    page.get_by_test_id("order-image-g1").click()
+    expect(page.get_by_test_id("toast-done")).to_contain_text("has a standby take an image")
+    image = newest(pair, "g1")
+    for node in members:
+        expect(cell(page, "g1", node, image["name"])).to_have_attribute("data-state", "agrees")
+    expect(page.get_by_role("rowheader", name=f"image at sn {image['sn']:,}")).to_contain_text(
+        f"taken by {image['writer']}"
+    )
+
+
+def test_a_damaged_file_is_found_and_repaired(page: Page, pair: Running) -> None:
+    image = newest(pair, "g1")
+    node = next(name for name in image["whole"] if name != pair.group("g1")["active"])
+    page.goto(f"{pair.url}storage-pool?select=g1/{node}/{image['name']}")
+    expect(page.get_by_test_id("verdict")).to_contain_text("believed")
+    good = on_disk(pair, node, image["name"])
+    page.get_by_test_id("damage").click()
+    shown = cell(page, "g1", node, image["name"])
+    expect(shown).to_have_attribute("data-state", "struck")
+    assert on_disk(pair, node, image["name"]) != good
+    page.get_by_test_id("order-check-g1").click()
+    expect(shown).to_have_attribute("data-state", "repaired", timeout=SEEN_MS)
+    expect(page.get_by_test_id("details")).to_contain_text("Repaired from")
+    wait_for(lambda: on_disk(pair, node, image["name"]) == good, 10, "the files as they were")
+    others = [name for name in image["whole"] if name != node]
+    for other in others:
+        expect(cell(page, "g1", other, image["name"])).to_have_attribute("data-state", "agrees")
+
+
+def test_the_keyboard_goes_from_cell_to_cell_and_orders(page: Page, pair: Running) -> None:
+    first, second = pair.group("g2")["configuration"]["members"][:2]
+    image = newest(pair, "g2")
+    page.goto(f"{pair.url}storage-pool?select=g2/{first}/journal")
+    here = cell(page, "g2", first, "journal")
+    expect(here).to_have_attribute("aria-pressed", "true")
+    here.focus()
+    page.keyboard.press("ArrowRight")
+    expect(cell(page, "g2", second, "journal")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(cell(page, "g2", second, image["name"])).to_be_focused()
+    page.wait_for_function(f"location.search === '?select=g2/{second}/{image['name']}'")
+    expect(page.get_by_test_id("details")).to_contain_text(f"on {second}")
+    before = pool(pair, "g2")["nodes"][second]["told_ns"]
+    page.keyboard.press("k")
+    wait_for(lambda: pool(pair, "g2")["nodes"][second]["told_ns"] > before, 15, "another report")
+    page.go_back()
+
+
+def test_what_cannot_be_ordered_is_said(page: Page, pair: Running) -> None:
+    page.goto(f"{pair.url}storage-pool")
+    expect(page.get_by_test_id("matrix-g1")).to_be_visible()
+    page.route("**/api/pool", lambda route: route.abort())
+    page.get_by_test_id("order-check-g1").click()
+    expect(page.get_by_test_id("toast-error")).to_contain_text("the control plane does not answer")
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed")
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
+def test_axe_finds_nothing_on_the_storage_pool_page(
+    browser: Browser, pair: Running, width: int, scheme: Any
+) -> None:
+    image = newest(pair, "g1")
+    context = browser.new_context(
+        viewport={"width": width, "height": 800}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    page.goto(f"{pair.url}storage-pool?select=g1/{image['whole'][0]}/{image['name']}")
+    expect(page.get_by_test_id("verdict")).to_be_visible()
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()

@@ -1,0 +1,30 @@
+"""Symmetric members as processes: one is killed, work goes on, it comes back, every lamp is green."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from backend import remote
+from tests.processes.backend.running import up
+
+
+def test_a_member_is_killed_and_work_goes_on(tmp_path: Path) -> None:
+    options = ("--protocol", "symmetric", "--standbys", "2", "--data-nodes", "0")
+    with up(tmp_path / "data", *options) as running:
+        assert {server["role"] for server in running.cluster()["servers"]} == {"member"}
+        assert running.get("/api/cluster")["protocol"] == "symmetric"
+        running.fault("crash", "mds1")
+        sn = running.cluster()["groups"][0]["commit_sn"]
+        running.await_true(lambda: running.cluster()["groups"][0]["epoch"] > 1, "the view without it")
+        running.await_true(lambda: running.cluster()["groups"][0]["commit_sn"] > sn + 20, "work that goes on")
+        remote.ask(running.port, "POST", "/api/fs", {"do": "mkdir", "path": "/while-it-was-away"})
+        running.fault("restart", "mds1")
+        running.await_true(lambda: running.server("mds1")["role"] == "member", "mds1 in the view again")
+        running.await_green()
+        sn = running.server("mds1")["sn"]
+        running.await_true(lambda: running.server("mds1")["sn"] > sn + 20, "what it delivers")
+        lamps = {lamp["invariant"]: lamp for lamp in running.cluster()["lamps"]}
+        assert "same order" in lamps and "one active" not in lamps
+        assert [lamp for lamp in lamps.values() if lamp["state"] != "green"] == []
+        running.end()
+        assert "Traceback" not in running.words()

@@ -1,0 +1,21 @@
+"""A simulated cluster of a baseline with its lamps, for directed schedules."""
+
+from __future__ import annotations
+
+from nodes.config import JournalConfig
+from nodes.families import family_named
+from nodes.trace.journal_events import WriterFenced
+from tests.simulation.mams.lab import Lab
+
+SHARED = ("qjm", "bookkeeper", "avatar", "hadoop-ha")
+SAFE = ("2pc", "qjm", "bookkeeper", "hadoop-ha")
+
+
+def lab_of(protocol: str, seed: int, *holes: str, standbys: int = 1) -> Lab:
+    journal = JournalConfig(nodes=family_named(protocol).journal_names())
+    return Lab(seed, *holes, standbys=standbys, protocol=protocol, journal=journal)
+
+
+def fenced(lab: Lab) -> list[str]:
+    """Nodes that have shut earlier writers out."""
+    return [stamped.server for stamped in lab.cluster.events if type(stamped.event) is WriterFenced]

@@ -1,0 +1,57 @@
+"""The smallest mechanism for the slot `replication`: one server, everything in memory. `docs/add-a-protocol.md` walks through it."""
+
+from __future__ import annotations
+
+from nodes.config import ServerConfig, group_of
+from nodes.errors import FsError
+from nodes.metadata.namespace import Namespace
+from nodes.metadata.operations import WRITES
+from nodes.trace.events import Serving
+from nodes.units import OpId
+from nodes.wire.messages import Answer, Checked, CheckOperation, Message, Request
+from nodes.world import World
+
+EPOCH = 1
+
+
+class Toy:
+    def __init__(self, world: World, config: ServerConfig):
+        self._world = world
+        self._group = config.group
+        self._namespace = Namespace(group=group_of(config.cluster, config.group).number)
+        self._sn = 0
+
+    def start(self) -> None:
+        self._world.network.receive(self.on_message)
+        self._world.trace.emit(Serving(self._group, EPOCH, 0, 0))
+
+    def on_message(self, peer: str, message: Message) -> None:
+        if isinstance(message, Request):
+            self._world.network.send(peer, self._answer(message))
+        elif isinstance(message, CheckOperation):
+            self._world.network.send(peer, Checked(message.number, EPOCH, "absent"))
+
+    def _answer(self, request: Request) -> Answer:
+        try:
+            result, error = self._carry_out(request), ""
+        except FsError as refused:
+            result, error = None, str(refused)
+        return Answer(request.number, EPOCH, self._sn, 1, result, error, self._world.clock.wall_ns())
+
+    def _carry_out(self, request: Request) -> object:
+        """Raises FsError."""
+        namespace, op_id = self._namespace, OpId(request.session, request.number)
+        if type(request.operation) not in WRITES:
+            return namespace.read(request.operation)
+        recorded = namespace.sessions.recorded(op_id)
+        if recorded is not None:
+            return recorded
+        now_ns = max(self._world.clock.wall_ns(), namespace.newest_ns + 1)
+        record = namespace.plan(request.operation, op_id, request.lowest_open, now_ns)
+        namespace.apply(record, None)
+        self._sn += 1
+        return record.result
+
+
+def start(world: World, config: ServerConfig) -> None:
+    Toy(world, config).start()

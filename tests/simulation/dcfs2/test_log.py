@@ -1,0 +1,182 @@
+"""The log of DCFS2 §4.3: of a fixed size, written back periodically, by force and by protocol; full, it makes writes wait and loses nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from nodes.config import SECOND
+from nodes.metadata.operations import Mkdir, Operation, SetPermission, Stat
+from nodes.metadata.pages import Counters
+from nodes.protocols.mams.messages import TakeImage
+from nodes.storage import journal_file
+from nodes.trace.events import StepTaken
+from nodes.trace.pool_events import JournalPruned
+from tests.simulation.dcfs2.lab import Groups
+
+LOG = 20_000
+
+
+@pytest.fixture(autouse=True)
+def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Segments of some groups, so that pruning has something to remove."""
+    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 4000)
+
+
+def counted(lab: Groups, group: int = 1) -> Counters:
+    told: Any = lab.cluster.ask(lab.active(group), {"do": "counters"})["counters"]
+    return msgspec.convert(told, Counters)
+
+
+def steps(lab: Groups, step: str) -> list[str]:
+    events = [s.event for s in lab.cluster.events if type(s.event) is StepTaken]
+    return [event.detail for event in events if (event.procedure, event.step) == ("image", step)]
+
+
+def work(lab: Groups, name: str, count: int) -> None:
+    for number in range(count):
+        lab.ada.call(Mkdir(f"/{name}{number}"))
+
+
+def begin(lab: Groups, *operations: Operation) -> None:
+    lab.calls += [lab.ada.spawn(operation) for operation in operations]
+
+
+def fill(lab: Groups) -> None:
+    """Until writes wait, because nobody takes an image."""
+    for number in range(600):
+        begin(lab, Mkdir(f"/fill{number}"))
+        lab.cluster.run_for(SECOND // 100)
+        if steps(lab, "full"):
+            return
+    raise AssertionError("the log never filled up")
+
+
+# --- the three events ------------------------------------------------------------------------------------------------
+
+
+def test_periodic() -> None:
+    lab = Groups(1, 1, 2, image_every=30)
+    for name in ("a", "b"):
+        work(lab, name, 40)
+        lab.cluster.run_for(2 * SECOND)
+    told = counted(lab)
+    assert told.periodic >= 2 and told.forced == 0 and not told.log_full
+    lab.finish()
+
+
+def test_forced_when_it_is_half_full_and_then_pruned() -> None:
+    """Nothing else asks for an image."""
+    lab = Groups(2, 1, 2, image_every=0, log_octets=LOG)
+    for part in range(4):
+        work(lab, f"part{part}-", 60)
+        lab.cluster.run_for(7 * SECOND)
+        assert counted(lab).log_octets < LOG // 2
+    told = counted(lab)
+    assert told.periodic == 0 and told.forced >= 2 and not steps(lab, "full")
+    assert any(type(s.event) is JournalPruned for s in lab.cluster.events)
+    lab.finish()
+
+
+@pytest.mark.parametrize("cross_group", ["s2pc_mp", "two_phase"])
+def test_protocol(cross_group: str) -> None:
+    """Four records of an operation by S2PC-MP, five by two-phase commit, all on the disks before anybody is told."""
+    lab = Groups(3, 2, 1, placement="random", cross_group=cross_group)
+    work(lab, "a", 8)
+    lab.cluster.run_until(lab.quiet, 10 * SECOND)
+    lab.cluster.run_for(SECOND)
+    told = [counted(lab, group) for group in (1, 2)]
+    assert sum(each.protocol for each in told) == (4 if cross_group == "s2pc_mp" else 5) * told[0].done > 0
+    lab.finish()
+
+
+# --- pruning with something undecided --------------------------------------------------------------------------------
+
+
+def test_an_undecided_operation_outlives_the_pruning_of_its_records() -> None:
+    """Its peer is away while the log is written back and pruned and the coordinator's group starts anew from image and journal."""
+    lab = Groups(4, 2, 2, placement="random", image_every=0, log_octets=LOG)
+    work(lab, "a", 2)
+    for name in lab.servers(2):
+        lab.cluster.faults.crash(name)
+    begin(lab, *(Mkdir(f"/open{number}") for number in range(2)))
+    lab.cluster.run_for(SECOND)
+    assert counted(lab).open >= 1
+    for number in range(280):
+        begin(lab, SetPermission("/a0", number))
+    lab.cluster.run_for(8 * SECOND)
+    assert counted(lab).forced >= 1 and counted(lab).open >= 1
+    for name in lab.servers(1):
+        lab.cluster.faults.power_loss(name)
+    for name in lab.servers(1):
+        lab.cluster.faults.restart(name)
+    lab.finish()
+    lab.all_returned()
+    assert lab.ada.call(Stat("/open0")) and lab.ada.call(Stat("/open1"))
+
+
+# --- full ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("failover", [False, True])
+def test_a_full_log_makes_writes_wait_and_reads_go_on(failover: bool) -> None:
+    lab = Groups(5, 1, 2, image_every=0, log_octets=LOG)
+    held = lab.cluster.hold(lambda sender, receiver, message: type(message) is TakeImage)
+    fill(lab)
+    (line,) = steps(lab, "full")
+    assert f"{LOG} are the most: writes wait for an image" in line and "\n" not in line
+    begin(lab, Mkdir("/late"))
+    lab.cluster.run_for(3 * SECOND)
+    assert not lab.calls[-1].done() and counted(lab).log_full
+    assert counted(lab).log_octets < 2 * LOG
+    lab.eve.call(Stat("/fill0"))
+    if failover:
+        lab.cluster.faults.crash(lab.active(1))
+        lab.cluster.run_for(12 * SECOND)
+        assert not lab.calls[-1].done()
+    held.drop()
+    lab.cluster.run_until(lab.calls[-1].done, 60 * SECOND)
+    assert steps(lab, "room")
+    lab.finish()
+    lab.all_returned()
+    lab.eve.call(Stat("/late"))
+
+
+def test_a_participant_whose_log_is_full_promises_nothing_new() -> None:
+    lab = Groups(6, 2, 2, placement="random", image_every=0, log_octets=LOG)
+    lab.ada.call(Mkdir("/before"))
+    everybody = lab.servers(2)
+    held = lab.cluster.hold(
+        lambda sender, receiver, message: type(message) is TakeImage and receiver in everybody
+    )
+    for number in range(900):
+        begin(lab, Mkdir(f"/fill{number}"))
+        lab.cluster.run_for(SECOND // 200)
+        if counted(lab, 2).log_full:
+            break
+    octets = counted(lab, 2).log_octets
+    assert octets >= LOG
+    begin(lab, *(Mkdir(f"/late{number}") for number in range(6)))
+    lab.cluster.run_for(5 * SECOND)
+    assert counted(lab, 2).log_octets < octets + 4_000
+    assert not all(call.done() for call in lab.calls[-6:])
+    held.drop()
+    lab.finish()
+    lab.all_returned()
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_an_active_without_standbys_takes_the_image_itself(groups: int) -> None:
+    lab = Groups(7, groups, 0, placement="random", image_every=0, log_octets=LOG)
+    for part in range(3):
+        begin(lab, *(Mkdir(f"/part{part}-{number}") for number in range(80)))
+        lab.cluster.run_for(2 * SECOND)
+    assert all(call.done() for call in lab.calls)
+    assert counted(lab).forced >= 1 and steps(lab, "alone")
+    for name in lab.servers(1):
+        lab.cluster.faults.power_loss(name)
+    lab.finish()
+    lab.all_returned()
+    lab.eve.call(Stat("/part0-0"))

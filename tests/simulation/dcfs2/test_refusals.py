@@ -1,0 +1,116 @@
+"""A write that was refused stays refused, whatever crosses what (safety rule 10): its error may come late, its request may come again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nodes.config import SECOND
+from nodes.errors import FsError
+from nodes.metadata.operations import Create, Delete, Link, List, Mkdir, Operation, Rename
+from nodes.sim.network import Held
+from nodes.wire.messages import Answer, Request
+from tests.simulation.dcfs2.lab import Groups
+
+GROUPS = pytest.mark.parametrize("groups", [1, 2])
+
+
+def refused(lab: Groups, operation: Operation, answers: Held) -> tuple[Any, str]:
+    """Ada's call, and the error that is held on its way to her."""
+    call = lab.ada.spawn(operation)
+    lab.cluster.run_until(lambda: bool(answers.messages), 10 * SECOND)
+    return call, answers.messages[-1][2].error  # type: ignore[attr-defined]
+
+
+def to_ada(lab: Groups) -> Held:
+    return lab.cluster.hold(lambda sender, receiver, message: type(message) is Answer and receiver == "ada")
+
+
+def open_session(lab: Groups) -> None:
+    for number in range(4):
+        lab.ada.call(Mkdir(f"/before{number}"))
+        lab.ada.call(Create(f"/before{number}/f"))
+
+
+@GROUPS
+def test_an_error_that_crosses_the_same_call_asked_again(groups: int) -> None:
+    """The first try is refused, its answer is late; by the second try the parent is there."""
+    lab = Groups(1, groups, 2, placement="random")
+    open_session(lab)
+    answers = to_ada(lab)
+    call, error = refused(lab, Create("/x/f"), answers)
+    again = lab.cluster.hold(lambda sender, receiver, message: sender == "ada" and type(message) is Request)
+    lab.eve.call(Mkdir("/x"))
+    lab.cluster.run_for(SECOND)
+    again.release()
+    lab.cluster.run_for(SECOND // 5)
+    answers.release()
+    lab.cluster.run_until(call.done, 60 * SECOND)
+    assert isinstance(call.exception(), FsError) and error.startswith("ENOENT")
+    assert lab.eve.call(List("/x")).result.names == []  # type: ignore[union-attr]
+    lab.finish()
+
+
+@GROUPS
+def test_a_request_that_comes_again_after_its_error_was_told(groups: int) -> None:
+    lab = Groups(2, groups, 2, placement="random")
+    open_session(lab)
+    seen: list[tuple[str, str, Any]] = []
+    lab.cluster.hold(
+        lambda sender, receiver, message: (
+            type(message) is Request and sender == "ada" and bool(seen.append((sender, receiver, message)))  # type: ignore[func-returns-value]
+        )
+    )
+    with pytest.raises(FsError, match="ENOENT"):
+        lab.ada.call(Create("/x/f"))
+    for hold in list(lab.cluster.net.holds):
+        hold.drop()
+    lab.eve.call(Mkdir("/x"))
+    for each in seen:
+        lab.cluster.net.carry(each[0], each[1], [each[2]])
+    lab.cluster.run_for(SECOND)
+    assert lab.eve.call(List("/x")).result.names == []  # type: ignore[union-attr]
+    lab.finish()
+
+
+@GROUPS
+def test_a_refusal_outlives_the_active_that_told_it(groups: int) -> None:
+    lab = Groups(3, groups, 2, placement="random")
+    open_session(lab)
+    answers = to_ada(lab)
+    call, error = refused(lab, Create("/x/f"), answers)
+    lab.cluster.faults.crash(lab.active(1))
+    answers.drop()
+    lab.cluster.run_for(SECOND // 5)
+    lab.eve.call(Mkdir("/x"))
+    lab.cluster.run_until(call.done, 60 * SECOND)
+    assert str(call.exception()) == error
+    lab.finish()
+
+
+@pytest.mark.parametrize(
+    ("operation", "mends"),
+    [
+        (Delete("/full"), Delete("/full/f")),
+        (Rename("/before0/f", "/before1/f"), Delete("/before1/f")),
+        (Link("/before0/f", "/before1/f"), Delete("/before1/f")),
+        (Mkdir("/full"), Delete("/full", True)),
+    ],
+)
+@pytest.mark.parametrize("cross_group", ["s2pc_mp", "two_phase"])
+def test_errors_that_another_group_has_decided(
+    operation: Operation, mends: Operation, cross_group: str
+) -> None:
+    """Refused by a vote, or after a look: asked again when nothing stands in the way any more it stays refused."""
+    lab = Groups(4, 3, 1, placement="random", cross_group=cross_group)
+    open_session(lab)
+    lab.ada.call(Mkdir("/full"))
+    lab.ada.call(Create("/full/f"))
+    answers = to_ada(lab)
+    call, error = refused(lab, operation, answers)
+    answers.drop()
+    lab.eve.call(mends)
+    lab.cluster.run_until(call.done, 60 * SECOND)
+    assert str(call.exception()) == error
+    lab.finish()

@@ -1,0 +1,181 @@
+"""Checkpoints that are deleted, and the blocks that a kept one names (safety rule 14)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from random import Random
+from typing import Any
+
+import pytest
+
+from nodes.config import SECOND, DataConfig
+from nodes.metadata.operations import Delete, Mkdir
+from nodes.protocols.mams.checkpoints.messages import WriteBarrier
+from nodes.storage import journal_file
+from nodes.trace.events import JournalPruned
+from nodes.wire.data_messages import FullReport
+from tests.simulation.recovery.lab import Checkpoints
+
+NODES = ["dn1", "dn2", "dn3"]
+
+
+def put(lab: Checkpoints, path: str, octets: bytes) -> None:
+    async def parts() -> AsyncIterator[bytes]:
+        yield octets
+
+    task = lab.ada.begin(lab.ada.files.put(path, parts()))
+    lab.cluster.run_until(task.done, 60 * SECOND)
+    task.result()
+
+
+def get(lab: Checkpoints, path: str) -> bytes:
+    async def gather() -> bytes:
+        return b"".join([octets async for octets in lab.eve.files.get(path)])
+
+    task = lab.eve.begin(gather())
+    lab.cluster.run_until(task.done, 60 * SECOND)
+    return bytes(task.result())
+
+
+def replicas(lab: Checkpoints) -> list[str]:
+    """Whole replicas on all data nodes."""
+    return [path for name in NODES for path in lab.cluster.servers[name].store.files if path.endswith(".rep")]
+
+
+def with_data(seed: int, groups: int) -> Checkpoints:
+    return Checkpoints(seed, groups, 2, placement="random", data=DataConfig(nodes=NODES))
+
+
+# --- refused ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_had_is_said_in_one_line() -> None:
+    lab = Checkpoints(1, 2, 1, placement="random")
+    lab.mark("one")
+    assert lab.refusal({"do": "mark_checkpoint", "name": "one"}) == "the name one is taken"
+    for do in ("recover", "delete_checkpoint"):
+        assert lab.refusal({"do": do, "name": "two"}) == "no checkpoint is called 'two'; there are one"
+        assert "is no name" in lab.refusal({"do": do, "name": "../two"})
+    lab.finish()
+
+
+def test_one_that_is_being_marked_or_gone_back_to_stays() -> None:
+    lab = Checkpoints(2, 2, 2, placement="random")
+    lab.fill("a", 2)
+    held = lab.cluster.hold(lambda sender, receiver, message: type(message) is WriteBarrier)
+    task = lab.begin_mark("one")
+    lab.cluster.run_until(lambda: bool(held.messages), 10 * SECOND)
+    assert lab.refusal({"do": "delete_checkpoint", "name": "one"}) == "checkpoint one is being marked"
+    held.release()
+    lab.cluster.run_until(task.done, 30 * SECOND)
+    going = lab.begin({"do": "recover", "name": "one"})
+    lab.cluster.run_until(going.done, 30 * SECOND)
+    told = lab.ask({"do": "delete_checkpoint", "name": "one"}, lab.servers(1)[0])
+    assert told["refused"].startswith("the cluster is going back to one just now")
+    lab.run_ms(50)
+    lab.settle()
+    assert lab.ask({"do": "delete_checkpoint", "name": "one"}) == {"deleted": "one"}
+    assert lab.states() == {}
+    lab.finish()
+
+
+def test_a_void_one_is_no_goal_and_its_name_is_free_once_it_is_deleted() -> None:
+    lab = Checkpoints(3, 2, 2, placement="random")
+    held = lab.cluster.hold(lambda sender, receiver, message: type(message) is WriteBarrier)
+    task = lab.begin_mark("one")
+    lab.cluster.run_until(task.done, 60 * SECOND)
+    held.drop()
+    assert lab.states() == {"one": "void"}
+    assert "is void" in lab.refusal({"do": "recover", "name": "one"})
+    lab.ask({"do": "delete_checkpoint", "name": "one"})
+    lab.fill("a", 2)
+    lab.mark("one")
+    lab.fill("b", 2)
+    lab.recover("one")
+    lab.finish()
+
+
+# --- kept and let go -------------------------------------------------------------------------------------------------
+
+
+def test_what_was_kept_for_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The journal below its barrier is pruned once the checkpoint is deleted, not before."""
+    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 4000)
+    lab = Checkpoints(4, 1, 2, image_every=20)
+    lab.mark("one")
+    barrier = lab.barriers("one")["g1"].sn
+
+    def work(name: str) -> int:
+        """The first group that is still in some journal, after more images."""
+        for number in range(80):
+            lab.call(Mkdir(f"/{name}{number}"))
+        lab.run_ms(8_000)
+        return max((event.first_sn for event in lab.told(JournalPruned)), default=0)
+
+    assert work("a") <= barrier
+    lab.ask({"do": "delete_checkpoint", "name": "one"})
+    lab.run_ms(3_000)
+    assert work("b") > barrier + 20
+    lab.finish()
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_blocks_that_it_names_stay_until_it_is_deleted(groups: int) -> None:
+    lab = with_data(5, groups)
+    kept, later = Random(1).randbytes(150_000), Random(2).randbytes(150_000)
+    put(lab, "/kept", kept)
+    lab.mark("one")
+    blocks = set(replicas(lab))
+    lab.call(Delete("/kept"))
+    put(lab, "/later", later)
+    lab.call(Delete("/later"))
+    lab.run_ms(12_000)
+    assert set(replicas(lab)) == blocks and len(replicas(lab)) == 3 * len(blocks)
+    lab.recover("one")
+    assert get(lab, "/kept") == kept
+    put(lab, "/later", later[::-1])
+    assert get(lab, "/later") == later[::-1]
+    lab.call(Delete("/kept"))
+    lab.run_ms(8_000)
+    assert blocks <= set(replicas(lab))
+    lab.ask({"do": "delete_checkpoint", "name": "one"})
+    lab.run_ms(12_000)
+    assert not blocks & set(replicas(lab))
+    assert get(lab, "/later") == later[::-1]
+    lab.finish()
+
+
+def test_no_block_number_is_given_again() -> None:
+    """What was written after the barrier lies on the data nodes still when the next file is written."""
+    lab = with_data(6, 1)
+    lab.call(Mkdir("/a"))
+    lab.mark("one")
+    first, second = Random(3).randbytes(100_000), Random(4).randbytes(100_000)
+    put(lab, "/f", first)
+    held = lab.cluster.hold(lambda sender, receiver, message: type(message).__name__ == "Remove")
+    lab.recover("one")
+    put(lab, "/f", second)
+    assert get(lab, "/f") == second
+    held.release()
+    lab.run_ms(8_000)
+    assert get(lab, "/f") == second
+    lab.finish()
+
+
+def test_after_going_back_data_nodes_report_anew() -> None:
+    lab = with_data(7, 1)
+    put(lab, "/f", Random(5).randbytes(100_000))
+    lab.mark("one")
+    put(lab, "/g", Random(6).randbytes(100_000))
+    reports: list[tuple[str, str]] = []
+
+    def watch(sender: str, receiver: str, message: Any) -> bool:
+        if type(message) is FullReport:
+            reports.append((sender, receiver))
+        return False
+
+    lab.cluster.hold(watch)
+    lab.recover("one")
+    lab.run_ms(5_000)
+    assert {pair for pair in reports} >= {(node, name) for node in NODES for name in lab.servers(1)}
+    lab.finish()

@@ -1,0 +1,263 @@
+"""Members that die, come back, are cut off, paused, or all stopped at once; and random faults (SAA §7.3)."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodes.config import MILLISECOND, SECOND, WorkloadConfig, one_group
+from nodes.errors import FsError
+from nodes.metadata.operations import Create, Mkdir, Open, Stat
+from nodes.sim.cluster import SimCluster
+from nodes.sim.explore import Explorer
+from nodes.trace.events import Called, Delivered, RoleChanged, StepTaken, Warned
+from nodes.wire.messages import Refused
+from tests.simulation.symmetric.lab import SymmetricLab
+
+MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1, "list": 1}
+
+
+def test_every_member_answers_reads_and_writes() -> None:
+    lab = SymmetricLab(1)
+    assert lab.letters == "MMM"
+    for name in lab.names:
+        lab.asks(lab.ada, name)
+        assert lab.ada.call(Mkdir(f"/{name}")).epoch == lab.eve.call(Stat(f"/{name}")).epoch
+    lab.finish()
+    assert lab.broken() == {}
+    assert {lamp["state"] for lamp in lab.lamps.lamps()} == {"green"}
+
+
+@pytest.mark.parametrize("order", ["fast", "plain"])
+def test_both_protocols_order_what_all_members_send(order: str) -> None:
+    cluster = SimCluster(
+        one_group(3, protocol="symmetric", order=order), 3, WorkloadConfig(clients=8, rate_per_s=100)
+    )
+    for number in (2, 3):
+        cluster.add_workload(
+            WorkloadConfig(clients=2, rate_per_s=50, root=f"/work{number}"), f"client{number}"
+        )
+    cluster.run_until(cluster.settled)
+    cluster.run_for(2 * SECOND)
+    assert cluster.workload is not None and set(cluster.workload.counts()) == {"ok"}
+    senders = {s.event.sender for s in cluster.events if type(s.event) is Delivered}
+    assert len(senders) >= 2
+
+
+def longest_gap_ns(seed: int, victims: int, members: int = 3) -> tuple[int, int]:
+    """Members die under load: how long until somebody changes the view, and the longest call beyond that and its client's patience."""
+    config = one_group(members - 1, protocol="symmetric")
+    cluster = SimCluster(config, seed, WorkloadConfig(clients=8, rate_per_s=100, mix=MIX))
+    cluster.run_until(cluster.settled)
+    cluster.run_for(1 * SECOND)
+    died_ns = cluster.now_ns
+    for name in list(cluster.view())[:victims]:
+        cluster.faults.crash(name)
+    cluster.run_for(2 * SECOND)
+    assert cluster.workload is not None and set(cluster.workload.counts()) == {"ok"}
+    steps = [s for s in cluster.events if type(s.event) is StepTaken and s.at_ns > died_ns]
+    proposed = next(s.at_ns for s in steps if s.event.step == "propose")
+    calls = [s.event for s in cluster.events if type(s.event) is Called and s.event.returned_ns > died_ns]
+    detection_ns = proposed - died_ns
+    patience_ns = config.timing.client_timeout_ms * MILLISECOND
+    beyond = [
+        call.returned_ns - max(died_ns + detection_ns, call.invoked_ns + (call.tries > 1) * patience_ns)
+        for call in calls
+    ]
+    return detection_ns, max(beyond)
+
+
+@pytest.mark.parametrize("victims", [1, 2])
+def test_clients_hardly_notice_that_members_die(victims: int) -> None:
+    """No call fails, and none waits for more than 20 ms beyond the detection of the failure."""
+    for seed in range(2):
+        detection_ns, beyond_ns = longest_gap_ns(seed, victims)
+        assert detection_ns < (700, 1_200)[victims - 1] * MILLISECOND
+        assert beyond_ns <= 20 * MILLISECOND, beyond_ns / MILLISECOND
+
+
+def test_a_member_that_comes_back_has_what_it_missed() -> None:
+    lab = SymmetricLab(2)
+    lab.faults.crash("mds2")
+    lab.await_view_of("mds1", "mds3")
+    assert lab.letters in ("M-M", "MMM")
+    for number in range(200):
+        lab.ada.call(Mkdir(f"/d{number}"))
+    lab.faults.restart("mds2")
+    lab.await_view_of(*lab.names)
+    lab.faults.crash("mds1")
+    lab.faults.crash("mds3")
+    lab.await_view_of("mds2")
+    lab.asks(lab.eve, "mds2")
+    lab.eve.call(Stat("/d199"))
+    lab.finish()
+    assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("verb", ["crash", "power_loss"])
+def test_all_are_stopped_at_once_and_nothing_is_lost(verb: str) -> None:
+    lab = SymmetricLab(3)
+    for number in range(20):
+        lab.begin(lab.ada, Mkdir(f"/d{number}"))
+    lab.run_ms(3)
+    for name in lab.names:
+        lab.faults.do(verb, [name])
+    lab.run_ms(2_000)
+    for name in lab.names:
+        lab.faults.restart(name)
+        lab.run_ms(400)
+    lab.finish()
+    assert all(task.result().error == "" for task in lab.tasks)
+    assert lab.broken() == {}
+
+
+def test_one_that_comes_back_alone_waits_a_while_and_goes_on() -> None:
+    """Everything that was shown was on every member (`all_stable`)."""
+    lab = SymmetricLab(4)
+    lab.ada.call(Mkdir("/a"))
+    for name in lab.names:
+        lab.faults.crash(name)
+    lab.faults.restart("mds2")
+    lab.await_view_of("mds2")
+    lab.ada.call(Stat("/a"))
+    lab.finish()
+    assert lab.letters == "MMM" and lab.broken() == {}
+
+
+def test_of_five_members_two_do_not_go_on() -> None:
+    lab = SymmetricLab(5, members=5)
+    lab.ada.call(Mkdir("/a"))
+    for name in lab.names[2:]:
+        lab.faults.crash(name)
+    write = lab.begin(lab.ada, Mkdir("/b"))
+    lab.run_ms(5_000)
+    assert not write.done()
+    lab.faults.restart("mds5")
+    lab.cluster.run_until(write.done)
+    lab.finish()
+    assert write.result().error == "" and lab.broken() == {}
+
+
+def test_a_member_that_is_cut_off_fences_itself() -> None:
+    lab = SymmetricLab(6)
+    lab.eve.call(Mkdir("/a"))
+    refused: list[str] = []
+    lab.cluster.hold(
+        lambda sender, receiver, message: bool(type(message) is Refused and refused.append(sender))
+    )
+    for other in ("mds1", "mds2"):
+        lab.faults.cut("mds3", other)
+    lab.await_view_of("mds1", "mds2")
+    lab.run_ms(200)
+    assert lab.letters == "MMJ"
+    lab.eve.call(Stat("/a"))
+    assert refused == ["mds3"] * len(refused) and refused
+    lab.finish()
+    assert lab.letters == "MMM" and lab.broken() == {}
+
+
+def test_a_member_that_does_not_hear_one_other_stays_outside_without_disturbing() -> None:
+    lab = SymmetricLab(7)
+    lab.faults.cut("mds1", "mds3")
+    lab.run_ms(5_000)
+    changes = [s for s in lab.cluster.events if type(s.event) is StepTaken and s.event.step == "install"]
+    assert lab.letters == "MMJ" and len(changes) <= 3
+    lab.finish()
+    assert lab.letters == "MMM" and lab.broken() == {}
+
+
+def test_a_paused_member_answers_nothing_when_it_wakes_up() -> None:
+    lab = SymmetricLab(8)
+    lab.faults.pause("mds3")
+    lab.await_view_of("mds1", "mds2")
+    lab.ada.call(Mkdir("/a"))
+    lab.faults.resume("mds3")
+    lab.eve.call(Stat("/a"))
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_a_member_whose_disk_stands_still_is_left_behind() -> None:
+    lab = SymmetricLab(9)
+    lab.ada.call(Mkdir("/a"))
+    lab.faults.slow_disk("mds3", ms=60_000)
+    lab.ada.call(Mkdir("/b"), 10 * SECOND)
+    assert lab.letters[:2] == "MM"
+    lab.run_ms(1_000)
+    lab.ada.call(Mkdir("/c"))
+
+
+def test_the_view_changes_while_the_one_who_changes_it_dies() -> None:
+    lab = SymmetricLab(10, members=4)
+    lab.ada.call(Mkdir("/a"))
+    write = lab.begin(lab.eve, Mkdir("/b"))
+    lab.faults.crash("mds4")
+    proposed = lambda: [  # noqa: E731
+        s
+        for s in lab.cluster.events
+        if type(s.event) is StepTaken and s.event.step == "settle" and s.event.epoch > 1
+    ]
+    lab.cluster.run_until(lambda: bool(proposed()))
+    lab.faults.crash(proposed()[0].server)
+    lab.cluster.run_until(write.done, 10 * SECOND)
+    lab.finish()
+    assert write.result().error == "" and lab.broken() == {}
+
+
+def test_the_session_may_end_while_members_serve() -> None:
+    lab = SymmetricLab(11)
+    lab.faults.expire_session("mds1")
+    lab.ada.call(Mkdir("/a"))
+    lab.finish()
+    roles = [s.event.role for s in lab.cluster.events if type(s.event) is RoleChanged and s.server == "mds1"]
+    assert roles == ["joining", "member"] and lab.broken() == {}
+
+
+def test_a_server_that_is_added_joins() -> None:
+    lab = SymmetricLab(12)
+    lab.ada.call(Mkdir("/a"))
+    lab.faults.add_server("g1")
+    lab.cluster.run_until(lambda: lab.cluster.view().get("mds4") == "M")
+    lab.ada.call(Mkdir("/b"))
+    lab.finish()
+    assert lab.letters == "MMMM" and lab.broken() == {}
+
+
+def test_a_read_is_remembered_at_one_member_until_the_next_write() -> None:
+    """SAA §6: the time of the last access stays local and is carried by the next write."""
+    lab = SymmetricLab(13)
+    lab.ada.call(Create("/f"))
+    before = lab.eve.call(Stat("/f")).result.atime_ns
+    lab.run_ms(10)
+    lab.ada.call(Open("/f"))
+    at_reader = lab.ada.call(Stat("/f")).result.atime_ns
+    assert at_reader > before == lab.eve.call(Stat("/f")).result.atime_ns
+    lab.ada.call(Mkdir("/a"))
+    assert lab.eve.call(Stat("/f")).result.atime_ns == at_reader
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_what_failed_at_one_member_fails_at_the_next() -> None:
+    lab = SymmetricLab(14)
+    lab.ada.call(Mkdir("/a"))
+    with pytest.raises(FsError, match="EEXIST"):
+        lab.eve.call(Mkdir("/a"))
+    lab.finish()
+    assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("members", [2, 3, 5])
+def test_random_faults_break_nothing(members: int) -> None:
+    explorer = Explorer(
+        one_group(members - 1, protocol="symmetric"),
+        WorkloadConfig(clients=4, rate_per_s=10, mix=MIX),
+        15 * SECOND,
+    )
+    for outcome in explorer.seeds(range(2), faults=4):
+        assert outcome.clean, outcome
+
+
+def test_nobody_is_warned_of_anything_in_peace() -> None:
+    lab = SymmetricLab(15)
+    lab.run_ms(5_000)
+    assert not [s for s in lab.cluster.events if type(s.event) is Warned]
