@@ -49,6 +49,8 @@ class Following:
         self.active = ""
         """Who leads in this epoch."""
         self.role = ""
+        self._holder = ""
+        """Of the lock."""
         self._addresses: dict[str, str] = {}
         self._changed = asyncio.Event()
         self._watches = [Watch(self.wake) for _ in range(3)]
@@ -70,6 +72,7 @@ class Following:
         own, leading, lock = self._watches
         node, _ = await view.epoch(leading)
         owner, session = await view.lock_owner(lock)
+        self._holder = owner
         place = await view.place(server.world.name, own)
         await self._know(node.epoch, node.active)
         return Seen(owner, session, None if place is None else place[0])
@@ -116,9 +119,10 @@ class Following:
         self.believe(state, reason)
 
     def refuse(self, peer: str, number: int) -> None:
-        """A call that only the leader takes."""
-        active = self.active if self.other_leads else ""
-        self._server.world.network.send(peer, Refused(number, self.epoch, "not active", active))
+        """A call that only the leader takes: it is named as soon as it holds the lock, and no longer."""
+        world = self._server.world
+        active = self._holder if self._holder != world.name else ""
+        world.network.send(peer, Refused(number, self.epoch, "not active", active))
 
     def on_ask_view(self, peer: str, message: AskView) -> None:
         copy = ViewCopy(self.epoch, self.active, dict(self._addresses))
