@@ -17,6 +17,7 @@ from nodes.protocols.baselines.local import NotNext
 from nodes.protocols.baselines.replica import open_replica
 from nodes.protocols.baselines.shared_journal import MakeSharedJournal
 from nodes.replicas.following import Following
+from nodes.replicas.handing import Handlers, hand, hand_call
 from nodes.replicas.loading import loader
 from nodes.replicas.questions import answer_questions
 from nodes.replicas.session import Session
@@ -54,7 +55,7 @@ class SharedJournalServer:
         self._blocks = BlockKeeper(
             world, self._group, config.cluster.data, replica.state, self._commands_data_nodes
         )
-        self._handlers: dict[type[Message], Callable[[str, Any], None]] = {
+        self._handlers: Handlers = {
             **self._journal.handlers,
             **self._blocks.table(),
             Request: self._on_call,
@@ -88,22 +89,11 @@ class SharedJournalServer:
     # --- messages ----------------------------------------------------------------------------------------------
 
     def on_message(self, peer: str, message: Message) -> None:
-        handler = self._handlers.get(type(message))
-        if handler is None:
-            self._world.trace.emit(
-                Warned(f"{peer} sent a {type(message).__name__}, which a metadata server does not take")
-            )
-            return
-        handler(peer, message)
+        hand(self._world, self._handlers, peer, message)
 
     def _on_call(self, peer: str, message: Request | CheckOperation) -> None:
         leading = self._session.leader
-        if leading is None:
-            self._following.refuse(peer, message.number)
-        elif isinstance(message, Request):
-            leading.answering.on_request(peer, message)
-        else:
-            leading.answering.on_check(peer, message)
+        hand_call(leading.answering if leading else None, self._following, peer, message)
 
     # --- the view ----------------------------------------------------------------------------------------------
 

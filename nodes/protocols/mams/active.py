@@ -32,7 +32,7 @@ from nodes.replicas.leader import Leader, outlive_holders
 from nodes.replicas.view import STANDBY, LostLock
 from nodes.replicas.writer import JournalWriter
 from nodes.scope import Tenure
-from nodes.wire.messages import CheckOperation, Message, Request
+from nodes.wire.messages import Message
 from nodes.world import ConnectionLoss, CoordinationError
 
 FLUSH_LOOK_NS = 10 * MILLISECOND
@@ -73,12 +73,6 @@ class Active(Leader):
         return self.upgrade.epoch
 
     # --- steps ----------------------------------------------------------------------------------------------------
-
-    def on_request(self, peer: str, message: Request) -> None:
-        self.answering.on_request(peer, message)
-
-    def on_check(self, peer: str, message: CheckOperation) -> None:
-        self.answering.on_check(peer, message)
 
     def on_promise(self, peer: str, message: Promise) -> None:
         if self.upgrade.recovery is not None:

@@ -6,7 +6,6 @@ they tell, one loop looks at the view again and does what it asks for: follow, r
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from nodes.blocks.keeper import BlockKeeper
@@ -22,6 +21,7 @@ from nodes.protocols.mams.reading import read_from_pool
 from nodes.protocols.mams.replica import Choice, Replica, open_replica
 from nodes.replicas.election import Election, await_members
 from nodes.replicas.following import Following
+from nodes.replicas.handing import Handlers, hand, hand_call
 from nodes.replicas.loading import loader
 from nodes.replicas.log import NOTHING
 from nodes.replicas.questions import answer_questions
@@ -30,7 +30,6 @@ from nodes.replicas.view import ACTIVE, JUNIOR, Place
 from nodes.scope import Scope
 from nodes.storage.journal_file import JournalCorrupt
 from nodes.trace import events
-from nodes.trace.events import Warned
 from nodes.wire.messages import (
     AskView,
     CheckOperation,
@@ -102,7 +101,7 @@ class Mams:
 
     # --- messages -------------------------------------------------------------------------------------------------
 
-    def _table(self) -> dict[type[Message], Callable[[str, Any], None]]:
+    def _table(self) -> Handlers:
         return {
             **self._replica.pool.handlers,
             m.Groups: self._replica.calls.on_reply,
@@ -132,27 +131,16 @@ class Mams:
         return active.epoch, active.quiet
 
     def on_message(self, peer: str, message: Message) -> None:
-        """Every message goes straight to its step; one that no table knows is an event, never a crash."""
-        handler = self._handlers.get(type(message))
-        if handler is None and isinstance(message, CrossGroupMessage):
+        """What groups tell each other is for the mechanism of the slot `cross_group`, which alone knows its kinds."""
+        if isinstance(message, CrossGroupMessage):
             if self._session.leader is not None:
                 self._session.leader.on_cross_group(peer, message)
-            return
-        if handler is None:
-            self._world.trace.emit(
-                Warned(f"{peer} sent a {type(message).__name__}, which a metadata server does not take")
-            )
-            return
-        handler(peer, message)
+        else:
+            hand(self._world, self._handlers, peer, message)
 
     def _on_call(self, peer: str, message: Request | CheckOperation) -> None:
         active = self._session.leader
-        if active is None:
-            self._following.refuse(peer, message.number)
-        elif isinstance(message, Request):
-            active.on_request(peer, message)
-        else:
-            active.on_check(peer, message)
+        hand_call(active.answering if active else None, self._following, peer, message)
 
     def _on_take_image(self, peer: str, message: m.TakeImage) -> None:
         stale = message.epoch != self._replica.pool.promised

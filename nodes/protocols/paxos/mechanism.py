@@ -7,7 +7,6 @@ primary safe comes from Paxos itself. Whatever a watcher tells, one loop looks a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from nodes.blocks.keeper import BlockKeeper
 from nodes.config import MILLISECOND, ServerConfig, group_of
@@ -20,6 +19,7 @@ from nodes.protocols.paxos.reading import Reading
 from nodes.protocols.paxos.takeover import JOINING, PRIMARY
 from nodes.replicas.election import Election, await_members
 from nodes.replicas.following import Following
+from nodes.replicas.handing import Handlers, hand
 from nodes.replicas.session import Session
 from nodes.replicas.view import INCARNATION, Place
 from nodes.scope import Tenure
@@ -65,7 +65,7 @@ class Paxos:
 
     # --- messages -------------------------------------------------------------------------------------------------
 
-    def _table(self) -> dict[type[Message], Callable[[str, Any], None]]:
+    def _table(self) -> Handlers:
         return {
             **self._member.acceptor.handlers,
             m.PaxosPromise: self._session.to_leader(Primary.on_promise),
@@ -81,14 +81,7 @@ class Paxos:
         }
 
     def on_message(self, peer: str, message: Message) -> None:
-        """Every message goes straight to its step; one that no table knows is an event, never a crash."""
-        handler = self._handlers.get(type(message))
-        if handler is None:
-            self._member.warn(
-                f"{peer} sent a {type(message).__name__}, which a metadata server does not take"
-            )
-        else:
-            handler(peer, message)
+        hand(self._world, self._handlers, peer, message)
 
     def _on_request(self, peer: str, message: Request) -> None:
         """Writes at the primary; reads anywhere."""
