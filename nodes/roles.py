@@ -16,3 +16,5 @@ LEADING = ("active", "primary")
 FOLLOWING = ("standby", "secondary")
 BEHIND = ("junior", "joining")
 IN_STEP = (*LEADING, *FOLLOWING, "member")
+ALIKE = {"active": LEADING, "standby": FOLLOWING, "junior": BEHIND}
+"""What the words of one family name in the others."""

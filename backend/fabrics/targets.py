@@ -7,6 +7,7 @@ import re
 
 from backend.clusters.picture import Picture, ServerState
 from backend.errors import Impossible, Malformed, NotThere
+from nodes.roles import ALIKE
 
 WORDS = re.compile(
     r"^(?P<a>a )?(?P<role>active|standbys|standby|junior|primary|secondary|member|joining|last down)"
@@ -40,15 +41,22 @@ def by_role(found: re.Match[str], word: str, picture: Picture, rng: random.Rando
     servers = [server for server in picture.servers.values() if server.group == group]
     if found["role"] == "last down":
         return last_down(servers) or nobody(word)
-    names = sorted(
-        (server.name for server in servers if server.role == found["role"].removesuffix("s")), key=natural
-    )
+    names = in_role(servers, found["role"].removesuffix("s"))
     if found["role"] == "standbys":
         return names or nobody(word)
     if found["a"]:
         return [rng.choice(names)] if names else nobody(word)
     nth = int(found["nth"] or 1)
     return names[nth - 1 : nth] or nobody(word)
+
+
+def in_role(servers: list[ServerState], role: str) -> list[str]:
+    """In order of their names. Where all are members, the first one stands for the active and the others for standbys."""
+    members = sorted((server.name for server in servers if server.role == "member"), key=natural)
+    if members and role in ("active", "standby"):
+        return members[:1] if role == "active" else members[1:]
+    alike = ALIKE.get(role, (role,))
+    return sorted((server.name for server in servers if server.role in alike), key=natural)
 
 
 def last_down(servers: list[ServerState]) -> list[str]:

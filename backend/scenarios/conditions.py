@@ -89,7 +89,7 @@ class Situation:
     def serves(self, group: str) -> bool:
         """An active that says so has its place in the view."""
         server = self.picture.servers.get(self.serving.get(group, ""))
-        return server is not None and server.role in LEADING and server.process == "running"
+        return server is not None and server.role in (*LEADING, "member") and server.process == "running"
 
     def told(self, kind: str, server: str = "") -> bool:
         """Whether such an event came in this step."""
@@ -121,12 +121,13 @@ class Situation:
 
     @property
     def settled(self) -> bool:
-        """In every group an active serves, and every server has its place in step."""
+        """In every group somebody serves, one leads where one does, and every server has its place in step."""
         roles = [server.role for server in self.picture.servers.values()]
         groups = list(self.picture.groups)
+        leading = 0 if "member" in roles else len(groups)
         return (
             all(self.serves(group) for group in groups)
-            and sum(role in LEADING for role in roles) == len(groups)
+            and sum(role in LEADING for role in roles) == leading
             and set(roles) <= set(IN_STEP)
         )
 

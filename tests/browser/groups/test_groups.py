@@ -52,7 +52,8 @@ def test_a_failover_names_its_group(page: Page, pair: Running) -> None:
     pair.do("crash", old)
     found = wait_for(lambda: pair.ask("runs/1/timeline?buckets=1")["failovers"][before:], 30, "a failover")
     assert [(split["group"], split["from"]) for split in found] == [("g2", old)]
-    expect(page.get_by_test_id("failovers")).to_contain_text(f"g2: {old} → {found[0]['to']}")
+    told = f"g2: {old} → {found[0]['to']}"
+    expect(page.get_by_test_id("failovers")).to_contain_text(told, timeout=15_000)
     assert pair.group("g1")["epoch"] == epoch
     spoken = page.get_by_test_id("timeline").get_attribute("aria-valuetext") or ""
     assert f"{old} of g2" in spoken and f"{pair.group('g1')['active']} of g1" in spoken
