@@ -1,4 +1,5 @@
 import { useCallback, useState } from "react";
+import { Costs } from "../instruments/costs";
 import { Journals } from "../instruments/journals";
 import { Timeline } from "../instruments/timeline";
 import { Topology } from "../instruments/topology";
@@ -24,9 +25,12 @@ export function ClusterPage() {
       <GuideStrip />
       <main className="instruments">
         <Topology />
-        <section className="panel" aria-label="Journals">
-          <Journals />
-        </section>
+        <div className="stack">
+          <section className="panel" aria-label="Journals">
+            <Journals />
+          </section>
+          <Costs />
+        </div>
         <section className="panel" aria-label="Timeline">
           <Timeline />
         </section>

@@ -1,12 +1,13 @@
 import { type KeyboardEvent, type PointerEvent, useCallback, useMemo, useRef, useState } from "react";
 import { useCanvas } from "../../draw/useCanvas";
 import { goLive, scrubTo } from "../../store/moment";
-import { runStart, useLab } from "../../store/store";
+import { runStart, useLab, useWords } from "../../store/store";
 import { NS_PER_S, sinceStart } from "../../store/time";
 import { draw } from "./draw";
 import { Failovers } from "./Failovers";
 import { heightOf, layout } from "./layout";
 import { SPANS_S, useTimeline, type Window } from "./useTimeline";
+import { Views } from "./Views";
 import "./timeline.css";
 
 const SCRUB_MS = 60;
@@ -25,7 +26,10 @@ const NAMES: Record<number, string> = {
 /** Requests, latency, places and takeovers over time; dragging goes into the past. */
 export function Timeline() {
   const [window_, setWindow] = useState<Window>({ span: 60, end_ns: null });
-  const { data, failed } = useTimeline(window_);
+  const { locked } = useWords();
+  const { data: told, failed } = useTimeline(window_);
+  /** Where one server leads, the configuration is no news. */
+  const data = useMemo(() => (told === null || !locked ? told : { ...told, views: [] }), [told, locked]);
   const start_ns = useLab(runStart);
   const cursor_ns = useLab((state) => state.moment?.at_ns ?? null);
   const geometryOf = useCallback(
@@ -105,7 +109,11 @@ export function Timeline() {
         onKeyDown={onKey}
         {...scrub}
       />
-      <Failovers failovers={data?.failovers ?? []} />
+      {locked ? (
+        <Failovers failovers={data?.failovers ?? []} />
+      ) : (
+        <Views views={data?.views ?? []} from_ns={data?.from_ns ?? 0} />
+      )}
     </>
   );
 }
@@ -144,5 +152,6 @@ function spoken(data: ReturnType<typeof useTimeline>["data"]): string {
   const faults = data.faults.map(({ verb, targets }) => `${verb} ${targets.join(" ")}`);
   const marks = data.barriers.map(({ name }) => name);
   const checkpoints = marks.length > 0 ? `; checkpoints ${marks.join(", ")}` : "";
-  return `places ${places.join(", ")}; faults ${faults.join(", ") || "none"}${checkpoints}`;
+  const views = data.views.map(({ number, members }) => `; view ${number}: ${members.join(" ")}`).join("");
+  return `places ${places.join(", ")}; faults ${faults.join(", ") || "none"}${checkpoints}${views}`;
 }

@@ -26,6 +26,8 @@ export interface Geometry {
   faults: { x: number; until: number | null; text: string; row: number }[];
   /** Checkpoints, as lines through everything. */
   barriers: { x: number; text: string }[];
+  /** Views that were agreed on in the stretch. */
+  views: { x: number; text: string }[];
   axis: { x: number; at_ns: number }[];
   at: (x: number) => number;
   x: (at_ns: number) => number;
@@ -160,6 +162,9 @@ export function layout(asked: Timeline, start_ns: number, width: number, rem: nu
     barriers: data.barriers
       .filter(({ at_ns }) => at_ns >= data.from_ns && at_ns <= data.to_ns)
       .map(({ name, at_ns }) => ({ x: time(at_ns), text: name })),
+    views: data.views
+      .filter(({ at_ns }) => at_ns >= data.from_ns && at_ns <= data.to_ns)
+      .map(({ number, members, at_ns }) => ({ x: time(at_ns), text: `view ${number} of ${members.length}` })),
     axis: axisTimes(data.from_ns, data.to_ns, start_ns, Math.max(2, Math.floor(plot.width / (6 * rem)))).map(
       (at_ns) => ({ x: time(at_ns), at_ns }),
     ),

@@ -1,5 +1,7 @@
 import { memo, type PointerEvent } from "react";
 import type { Server } from "../../api/types";
+import { ROLES } from "../../families/roles";
+import type { Vocabulary } from "../../families/vocabulary";
 import { count } from "../../store/time";
 import { RoleMark } from "../../ui/RoleMark";
 import type { Box } from "./layout";
@@ -13,6 +15,7 @@ interface Props {
   compact: boolean;
   selected: boolean;
   holdsLock: boolean;
+  words: Vocabulary;
   dragged: { x: number; y: number } | null;
   onOpen: (name: string) => void;
   onFocus: (name: string) => void;
@@ -20,9 +23,9 @@ interface Props {
 }
 
 /** What a server says of itself when the global view says otherwise. */
-export function disagreement({ role, believes, process }: Server): string {
+export function disagreement({ role, believes, process }: Server, words: Vocabulary): string {
   if (process === "stopped" || believes === "none" || believes === role) return "";
-  if (believes === "elected") return "upgrading";
+  if (believes === "elected") return words.elected;
   return `says ${believes}`;
 }
 
@@ -40,9 +43,9 @@ export function whereWords({ container, image, address, pid }: Where): string {
 type Where = Pick<Server, "container" | "image" | "address" | "pid">;
 
 export const ServerCard = memo(function ServerCard(props: Props) {
-  const { server, box, compact, selected, holdsLock, dragged, onOpen, onFocus, onGrab } = props;
+  const { server, box, compact, selected, holdsLock, words, dragged, onOpen, onFocus, onGrab } = props;
   const { name, role, sn, epoch, applied_sn, lag, pid, container } = server;
-  const [state, says] = [processWord(server), disagreement(server)];
+  const [state, says] = [processWord(server), disagreement(server, words)];
   const place = dragged ?? box;
   return (
     <button
@@ -50,9 +53,10 @@ export const ServerCard = memo(function ServerCard(props: Props) {
       id={`card-${name}`}
       data-server-card=""
       data-testid={`card-${name}`}
-      className={`card card-${role} ${compact ? "card-compact" : ""} ${dragged ? "card-dragged" : ""}`}
+      className={`card card-${ROLES[role].tone} ${compact ? "card-compact" : ""} ${dragged ? "card-dragged" : ""}`}
       data-process={server.process}
       data-selected={selected || undefined}
+      title={`${name}, ${role}: ${ROLES[role].says}`}
       aria-haspopup="dialog"
       style={{ width: box.width, height: box.height, transform: `translate(${place.x}px, ${place.y}px)` }}
       onClick={() => onOpen(name)}
@@ -73,12 +77,12 @@ export const ServerCard = memo(function ServerCard(props: Props) {
         )}
       </span>
       <span className="card-sn" data-long={sn >= MANY || undefined} aria-hidden="true">
-        <small>sn</small>
+        <small>{words.place}</small>
         {count(sn)}
       </span>
       {!compact && (
         <span className="card-numbers" aria-hidden="true">
-          <Figure label="epoch" value={epoch} />
+          <Figure label={words.term} value={epoch} />
           <Figure label="lag" value={lag} loud={lag > 0 && server.process !== "stopped"} />
           <Figure label="applied" value={applied_sn} wide />
           {container ? (

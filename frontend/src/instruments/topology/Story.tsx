@@ -1,6 +1,6 @@
 import { tellsAStory, told } from "../../actions/words";
 import type { LabEvent } from "../../api/types";
-import { events, isLive, runStart, useLab } from "../../store/store";
+import { events, isLive, runStart, useLab, useWords } from "../../store/store";
 import { sinceStart } from "../../store/time";
 import type { Box } from "./layout";
 import { placed } from "./Places";
@@ -24,6 +24,7 @@ export function Story({ box }: { box?: Box }) {
   const live = useLab(isLive);
   const stepped = useLab((state) => state.moment?.event ?? null);
   const start_ns = useLab(runStart);
+  const words = useWords();
   const lines = live ? newest() : stepped === null ? [] : [stepped];
   return (
     <section
@@ -42,7 +43,7 @@ export function Story({ box }: { box?: Box }) {
           {lines.map((event) => (
             <li key={event.seq} data-kind={event.kind}>
               <span className="figures">{sinceStart(event.at_ns, start_ns, 2)}</span>
-              <span title={told(event)}>{told(event)}</span>
+              <span title={told(event, words)}>{told(event, words)}</span>
             </li>
           ))}
         </ol>

@@ -28,6 +28,7 @@ export interface Scene {
   adrift: ReadonlySet<string>;
   /** How many servers of coordination are shown one by one. */
   ensemble?: number;
+  journalNodes?: readonly string[];
   dataNodes?: readonly string[];
 }
 
@@ -47,10 +48,11 @@ export interface Geometry {
   links: LinkShape[];
   /** The ways between the actives of different groups. */
   bridges: LinkShape[];
-  /** The data nodes, and the place under them all; null where there are none. */
+  /** Journal nodes and data nodes, and the places under each kind; null where there are none. */
   nodes: Record<string, Box>;
-  nodeLane: Box | null;
-  /** The ways to data nodes: they are not drawn unless they are harmed. */
+  journalLane: Box | null;
+  dataLane: Box | null;
+  /** The ways to these nodes: they are not drawn unless they are harmed. */
   ways: LinkShape[];
 }
 
@@ -95,7 +97,8 @@ export function layout(scene: Scene, width: number, rem: number): Geometry {
     links: [],
     bridges: [],
     nodes: {},
-    nodeLane: null,
+    journalLane: null,
+    dataLane: null,
     ways: [],
   };
   let top = frame.laneTop;
@@ -105,13 +108,16 @@ export function layout(scene: Scene, width: number, rem: number): Geometry {
     geometry.lanes.push({ name, box: { x: laneLeft, y: top, width: laneWidth, height } });
     top += height + rem;
   }
-  const { dataNodes = [] } = scene;
-  if (dataNodes.length > 0) {
-    const { lane, boxes } = nodeLane(dataNodes, { x: laneLeft, y: top, width: laneWidth }, rem);
-    geometry.nodes = boxes;
-    geometry.nodeLane = lane;
+  const { journalNodes = [], dataNodes = [] } = scene;
+  const below = (names: readonly string[]): Box | null => {
+    if (names.length === 0) return null;
+    const { lane, boxes } = nodeLane(names, { x: laneLeft, y: top, width: laneWidth }, rem);
+    Object.assign(geometry.nodes, boxes);
     top += lane.height + rem;
-  }
+    return lane;
+  };
+  geometry.journalLane = below(journalNodes);
+  geometry.dataLane = below(dataNodes);
   placeIsland(geometry, frame, sizes, scene, top - rem);
   placeClients(geometry, frame, scene.clients);
   geometry.links = allLinks(geometry, scene, rem);

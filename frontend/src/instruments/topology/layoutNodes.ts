@@ -1,4 +1,4 @@
-/** Where the data nodes stand, and the ways that lead to them; pure. */
+/** Where journal nodes and data nodes stand, and the ways that lead to them; pure. */
 
 import type { Box, Curve, Geometry, LinkShape, Scene } from "./layout";
 
@@ -11,7 +11,7 @@ export interface NodeLane {
   boxes: Record<string, Box>;
 }
 
-/** The data nodes side by side under the lanes, in as many rows as they need. */
+/** Nodes of one kind side by side under the lanes, in as many rows as they need. */
 export function nodeLane(names: readonly string[], place: Omit<Box, "height">, rem: number): NodeLane {
   const gap = GAP_REM * rem;
   const inside = place.width - 2 * gap;
@@ -35,26 +35,32 @@ export function nodeLane(names: readonly string[], place: Omit<Box, "height">, r
   return { lane: { ...place, height: tall }, boxes };
 }
 
-/** From every active and client to every data node, and from each data node to the next one. */
+/** From servers to journal nodes, from actives and clients to data nodes, and from each node to the next one of its kind. */
 export function waysToNodes(
   geometry: Geometry,
-  { groups, clients, adrift }: Scene,
+  { groups, clients, adrift, journalNodes = [], dataNodes = [] }: Scene,
   rem: number,
 ): LinkShape[] {
-  const names = Object.keys(geometry.nodes);
+  const ashore = groups.flatMap(({ servers }) => servers).filter((name) => !adrift.has(name));
   const actives = groups.flatMap(({ active = "" }) => (adrift.has(active) ? [] : [active]));
-  const above = [...actives, ...clients].flatMap((a) => {
-    const box = geometry.cards[a] ?? geometry.clients[a];
-    return box === undefined ? [] : [{ a, box }];
-  });
-  const down = above.flatMap(({ a, box }) =>
-    names.map((b) => ({ a, b, curve: fall(box, geometry.nodes[b] as Box, rem) })),
-  );
-  const along = names.slice(1).map((b, index) => {
-    const a = names[index] as string;
-    return { a, b, curve: beside(geometry.nodes[a] as Box, geometry.nodes[b] as Box, rem) };
-  });
-  return [...down, ...along];
+  const box = (name: string): Box | undefined => geometry.cards[name] ?? geometry.clients[name];
+  const down = (above: readonly string[], nodes: readonly string[]): LinkShape[] =>
+    above.flatMap((a) => {
+      const from = box(a);
+      if (from === undefined) return [];
+      return nodes.map((b) => ({ a, b, curve: fall(from, geometry.nodes[b] as Box, rem) }));
+    });
+  const along = (names: readonly string[]): LinkShape[] =>
+    names.slice(1).map((b, index) => {
+      const a = names[index] as string;
+      return { a, b, curve: beside(geometry.nodes[a] as Box, geometry.nodes[b] as Box, rem) };
+    });
+  return [
+    ...down(ashore, journalNodes),
+    ...along(journalNodes),
+    ...down([...actives, ...clients], dataNodes),
+    ...along(dataNodes),
+  ];
 }
 
 function fall(from: Box, to: Box, rem: number): Curve {
