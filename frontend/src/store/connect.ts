@@ -1,10 +1,11 @@
 /** Carries the stream into the store: once per animation frame, however much came. */
 
+import { tellsAStory } from "../actions/words";
 import { api } from "../api/client";
 import { Stream } from "../api/socket";
 import type { Cluster, Failover, LabEvent, StreamFrame } from "../api/types";
 import { reduce } from "./reduce";
-import { clock, events, type LabState, messages, rates, tallies, useLab } from "./store";
+import { clock, events, type LabState, messages, rates, stories, tallies, useLab } from "./store";
 import { complain } from "./toasts";
 
 /** A hidden page gets no animation frames; it keeps up this often. */
@@ -81,6 +82,7 @@ function keep(event: LabEvent): void {
   if (last !== undefined && event.seq <= last.seq) return;
   events.push(event);
   fresh.push(event);
+  if (tellsAStory(event)) stories.push(event);
 }
 
 function withFailover(split: Failover): Failover[] {
@@ -92,7 +94,7 @@ function withFailover(split: Failover): Failover[] {
 function onHello(hello: Extract<StreamFrame, { type: "hello" }>): void {
   clock.hear(hello.now_ns);
   const otherRun = useLab.getState().liveRun !== hello.run;
-  if (otherRun) for (const ring of [events, rates, messages, tallies]) ring.clear();
+  if (otherRun) for (const ring of [events, stories, rates, messages, tallies]) ring.clear();
   [fresh, changes] = [[], {}];
   const forgotten = otherRun ? { failovers: [] } : {};
   useLab.setState({ live: hello.picture, liveRun: hello.run, lamps: hello.lamps, ...forgotten });

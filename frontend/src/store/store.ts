@@ -137,6 +137,8 @@ export const useLab = create<LabState>()(() => ({
 
 /** The newest events of the live run, by `seq`. */
 export const events = new Ring<LabEvent>(20_000);
+/** Those of them that are worth a line by themselves. */
+export const stories = new Ring<LabEvent>(50);
 /** One per 200 ms of the live run: the last ten minutes. */
 export const rates = new Ring<Rate>(3_000);
 /** Message lines of the live run, newest last; whoever draws remembers where it was. */

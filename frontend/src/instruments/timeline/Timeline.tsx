@@ -8,9 +8,16 @@ import { Failovers } from "./Failovers";
 import { heightOf, layout } from "./layout";
 import { SPANS_S, useTimeline, type Window } from "./useTimeline";
 import { Views } from "./Views";
+import { viewsOf } from "./viewChanges";
 import "./timeline.css";
 
 const SCRUB_MS = 60;
+const KEYS = [
+  ["key-ok", "answered"],
+  ["key-failed", "failed"],
+  ["key-p50", "median"],
+  ["key-p99", "99 %"],
+] as const;
 /** The room that is kept until the bands are known. */
 const FIRST_BANDS = new Array<{ group: string }>(4).fill({ group: "" });
 const NAMES: Record<number, string> = {
@@ -28,8 +35,10 @@ export function Timeline() {
   const [window_, setWindow] = useState<Window>({ span: 60, end_ns: null });
   const { locked } = useWords();
   const { data: told, failed } = useTimeline(window_);
-  /** Where one server leads, the configuration is no news. */
-  const data = useMemo(() => (told === null || !locked ? told : { ...told, views: [] }), [told, locked]);
+  const data = useMemo(
+    () => (told === null ? null : { ...told, views: viewsOf(told.views, locked) }),
+    [told, locked],
+  );
   const start_ns = useLab(runStart);
   const cursor_ns = useLab((state) => state.moment?.at_ns ?? null);
   const geometryOf = useCallback(
@@ -68,8 +77,11 @@ export function Timeline() {
       <header className="instrument-head">
         <h2>Timeline</h2>
         <span className="legend">
-          <i className="key-ok" /> answered <i className="key-failed" /> failed <i className="key-p50" />{" "}
-          median <i className="key-p99" /> 99 %
+          {KEYS.map(([key, words]) => (
+            <span key={key}>
+              <i className={key} /> {words}
+            </span>
+          ))}
         </span>
         <span className="zoom">
           <button

@@ -15,7 +15,7 @@ export function Views({ views, from_ns }: { views: readonly ViewMark[]; from_ns:
       {changes.slice(-SHOWN).map((change) => (
         <li key={`${change.group}-${change.number}`}>
           <span className="failover-head">
-            {sinceStart(change.at_ns, start_ns, 1)} <b>view {change.number}</b> {changeWords(change)}:{" "}
+            {sinceStart(change.at_ns, start_ns, 1)} <b>view {change.number}</b>: {changeWords(change)};{" "}
             {change.members.length} {change.members.length === 1 ? "member" : "members"}
           </span>
         </li>

@@ -127,7 +127,7 @@ function drawLatency(
   palette: Palette,
 ): void {
   const { box, p50, p99, lines } = latency;
-  label(context, "latency", box.y - 0.35 * rem, rem, palette);
+  label(context, "latency", box.y - 0.75 * rem, rem, palette);
   context.font = font(rem, 0.65);
   context.fillStyle = palette("ink-soft");
   context.strokeStyle = palette("line");
@@ -207,7 +207,7 @@ function drawBarriers(
   }
 }
 
-/** A new view is a dotted line through the bands, with its number and size over them. */
+/** A new view is a dotted line through the bands, with its number over them. */
 function drawViews(
   context: CanvasRenderingContext2D,
   { plot, latency, views }: Geometry,
@@ -226,6 +226,7 @@ function drawViews(
     context.lineTo(Math.round(x), plot.height);
     context.stroke();
     context.setLineDash([]);
+    if (text === null) continue;
     const wide = context.measureText(text).width + 0.5 * rem;
     const left = Math.min(x, plot.x + plot.width - wide);
     context.fillStyle = palette("active-wash");

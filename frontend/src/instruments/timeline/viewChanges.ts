@@ -7,6 +7,11 @@ export interface ViewChange extends ViewMark {
   left: string[];
 }
 
+/** Where one server leads there are none: its configuration changes without them. Number 0 stands for nobody's agreement yet. */
+export function viewsOf(views: readonly ViewMark[], locked: boolean): ViewMark[] {
+  return locked ? [] : views.filter(({ number }) => number > 0);
+}
+
 /** The views that came at or after `from_ns`, the newest last, each compared with the one before it in its group. */
 export function viewChanges(views: readonly ViewMark[], from_ns: number): ViewChange[] {
   const before = new Map<string, readonly string[]>();
@@ -22,11 +27,12 @@ export function viewChanges(views: readonly ViewMark[], from_ns: number): ViewCh
   return changes;
 }
 
-/** "without mds3", "with mds3 again", or that nobody came or went. */
-export function changeWords({ came, left }: ViewChange): string {
+/** "mds1 and mds2 begin", "mds3 left", "mds3 came in", or that nobody did. */
+export function changeWords({ members, came, left }: ViewChange): string {
+  if (came.length === members.length) return `${members.join(", ")} begin`;
   const words = [
-    ...(left.length > 0 ? [`without ${left.join(", ")}`] : []),
-    ...(came.length > 0 ? [`with ${came.join(", ")}`] : []),
+    ...(left.length > 0 ? [`${left.join(", ")} left`] : []),
+    ...(came.length > 0 ? [`${came.join(", ")} came in`] : []),
   ];
-  return words.join("; ") || "of the same members";
+  return words.join(", ") || "nobody came or went";
 }

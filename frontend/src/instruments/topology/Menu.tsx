@@ -22,7 +22,7 @@ function around({ x, y }: Point): Box {
 function anchorOf(pointed: Pointed, geometry: Geometry): Box {
   if (pointed.kind === "link") {
     const ends = [pointed.a, pointed.b];
-    const link = [...geometry.links, ...geometry.bridges, ...geometry.ways].find(
+    const link = [...geometry.links, ...geometry.bridges, ...geometry.journalWays, ...geometry.ways].find(
       ({ a, b }) => ends.includes(a) && ends.includes(b),
     );
     return link === undefined ? boxOf(geometry, pointed.a) : around(along(link.curve, 0.5));

@@ -58,7 +58,14 @@ export function Mirror({ servers }: { servers: Server[] }) {
               <td>{server.applied_sn}</td>
               <td>{server.lag}</td>
               <td>{standing(words, groups[server.group], server.name)}</td>
-              <td>{[disagreement(server, words), server.warning].filter(Boolean).join("; ")}</td>
+              <td>
+                {[
+                  disagreement(server, words, groups[server.group]?.configuration.members ?? []),
+                  server.warning,
+                ]
+                  .filter(Boolean)
+                  .join("; ")}
+              </td>
             </tr>
           ))}
         </tbody>

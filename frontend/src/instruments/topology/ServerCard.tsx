@@ -16,15 +16,23 @@ interface Props {
   selected: boolean;
   holdsLock: boolean;
   words: Vocabulary;
+  /** Who counts in its group; of members, who is in the view. */
+  members: readonly string[];
   dragged: { x: number; y: number } | null;
   onOpen: (name: string) => void;
   onFocus: (name: string) => void;
   onGrab: (event: PointerEvent<HTMLButtonElement>, name: string) => void;
 }
 
-/** What a server says of itself when the global view says otherwise. */
-export function disagreement({ role, believes, process }: Server, words: Vocabulary): string {
-  if (process === "stopped" || believes === "none" || believes === role) return "";
+/** What a server says of itself when the global view says otherwise; where members agree on a view, that it is not in it. */
+export function disagreement(
+  { name, role, believes, process }: Server,
+  words: Vocabulary,
+  members: readonly string[],
+): string {
+  if (process === "stopped" || believes === "none") return "";
+  if (!words.locked && role !== "joining" && !members.includes(name)) return "outside";
+  if (believes === role) return "";
   if (believes === "elected") return words.elected;
   return `says ${believes}`;
 }
@@ -43,9 +51,10 @@ export function whereWords({ container, image, address, pid }: Where): string {
 type Where = Pick<Server, "container" | "image" | "address" | "pid">;
 
 export const ServerCard = memo(function ServerCard(props: Props) {
-  const { server, box, compact, selected, holdsLock, words, dragged, onOpen, onFocus, onGrab } = props;
+  const { server, box, compact, selected, holdsLock, words, members, dragged, onOpen, onFocus, onGrab } =
+    props;
   const { name, role, sn, epoch, applied_sn, lag, pid, container } = server;
-  const [state, says] = [processWord(server), disagreement(server, words)];
+  const [state, says] = [processWord(server), disagreement(server, words, members)];
   const place = dragged ?? box;
   return (
     <button
@@ -84,7 +93,7 @@ export const ServerCard = memo(function ServerCard(props: Props) {
         <span className="card-numbers" aria-hidden="true">
           <Figure label={words.term} value={epoch} />
           <Figure label="lag" value={lag} loud={lag > 0 && server.process !== "stopped"} />
-          <Figure label="applied" value={applied_sn} wide />
+          <Figure label={words.states.a[0]} value={applied_sn} wide />
           {container ? (
             <span className="figure figure-wide" title={whereWords(server)}>
               <small>container</small>

@@ -1,22 +1,10 @@
-import { tellsAStory, told } from "../../actions/words";
-import type { LabEvent } from "../../api/types";
-import { events, isLive, runStart, useLab, useWords } from "../../store/store";
+import { told } from "../../actions/words";
+import { isLive, runStart, stories, useLab, useWords } from "../../store/store";
 import { sinceStart } from "../../store/time";
 import type { Box } from "./layout";
 import { placed } from "./Places";
 
 const LINES = 4;
-const LOOK_BACK = 4_000;
-
-function newest(): LabEvent[] {
-  const found: LabEvent[] = [];
-  const oldest = Math.max(0, events.length - LOOK_BACK);
-  for (let index = events.length - 1; index >= oldest && found.length < LINES; index -= 1) {
-    const event = events.at(index);
-    if (event !== undefined && tellsAStory(event)) found.push(event);
-  }
-  return found;
-}
 
 /** What happened last, in words; while frozen, the event that was stepped to. */
 export function Story({ box }: { box?: Box }) {
@@ -25,7 +13,7 @@ export function Story({ box }: { box?: Box }) {
   const stepped = useLab((state) => state.moment?.event ?? null);
   const start_ns = useLab(runStart);
   const words = useWords();
-  const lines = live ? newest() : stepped === null ? [] : [stepped];
+  const lines = live ? stories.from(stories.length - LINES).reverse() : stepped === null ? [] : [stepped];
   return (
     <section
       className={`story ${box ? "story-placed" : ""}`}

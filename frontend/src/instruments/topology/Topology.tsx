@@ -34,6 +34,8 @@ import { Story } from "./Story";
 import { useDrag } from "./useDrag";
 import { useLasso } from "./useLasso";
 
+const NOBODY: readonly string[] = [];
+
 /** The rules on links at the moment that is shown. */
 function useShownLinks(servers: Server[]): Link[] {
   const live = useLab(isLive);
@@ -225,6 +227,7 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
               compact={geometry.compact}
               selected={isSelected(selection, server.name)}
               words={words}
+              members={groups[server.group]?.configuration.members ?? NOBODY}
               holdsLock={groups[server.group]?.lock_owner === server.name}
               dragged={drag?.name === server.name ? drag.at : null}
               onOpen={openServer}

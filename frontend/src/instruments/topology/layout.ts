@@ -1,6 +1,6 @@
 /** Where everything of the topology stands: pure geometry in pixels, from names and the size of the place. */
 
-import { nodeLane, waysToNodes } from "./layoutNodes";
+import { nodeLane, waysToDataNodes, waysToJournalNodes } from "./layoutNodes";
 
 export interface Point {
   x: number;
@@ -52,7 +52,9 @@ export interface Geometry {
   nodes: Record<string, Box>;
   journalLane: Box | null;
   dataLane: Box | null;
-  /** The ways to these nodes: they are not drawn unless they are harmed. */
+  /** The ways to journal nodes. */
+  journalWays: LinkShape[];
+  /** The ways to data nodes: they are not drawn unless they are harmed. */
   ways: LinkShape[];
 }
 
@@ -65,6 +67,8 @@ const ARC_STEP_REM = { full: 1.35, compact: 0.5 };
 const LANE_TOP_REM = 1.1;
 /** The line under a lane that tells what its group counts, where there are several. */
 const COUNTED_REM = 1.4;
+/** What the lines of a lane's sign need more where they break. */
+const NARROW_SIGN_REM = 2.4;
 const CARD = { least: 9.2, most: 17, height: 12 };
 const SMALL_CARD = { least: 6.6, most: 9.2, height: 6.9 };
 
@@ -99,10 +103,11 @@ export function layout(scene: Scene, width: number, rem: number): Geometry {
     nodes: {},
     journalLane: null,
     dataLane: null,
+    journalWays: [],
     ways: [],
   };
   let top = frame.laneTop;
-  const counted = scene.groups.length > 1 ? COUNTED_REM * rem : 0;
+  const counted = (scene.groups.length > 1 ? COUNTED_REM : 0) * rem + (narrow ? NARROW_SIGN_REM * rem : 0);
   for (const { name, servers } of scene.groups) {
     const height = placeLane(geometry, frame, sizes, top, servers) + counted;
     geometry.lanes.push({ name, box: { x: laneLeft, y: top, width: laneWidth, height } });
@@ -122,7 +127,8 @@ export function layout(scene: Scene, width: number, rem: number): Geometry {
   placeClients(geometry, frame, scene.clients);
   geometry.links = allLinks(geometry, scene, rem);
   geometry.bridges = allBridges(geometry, scene, rem);
-  geometry.ways = waysToNodes(geometry, scene, rem);
+  geometry.journalWays = waysToJournalNodes(geometry, scene, rem);
+  geometry.ways = waysToDataNodes(geometry, scene, rem);
   const lowest = Math.max(top - rem, geometry.island.y + geometry.island.height);
   geometry.height = lowest + 0.5 * rem;
   return geometry;
@@ -198,7 +204,7 @@ function placeIsland(geometry: Geometry, frame: Frame, sizes: Sizes, scene: Scen
   const adrift = scene.groups.flatMap(({ servers }) => servers).filter((name) => scene.adrift.has(name));
   const { card } = sizes;
   if (narrow) {
-    const height = adrift.length > 0 ? card.height + 3 * rem : 4.5 * rem;
+    const height = adrift.length > 0 ? card.height + 3 * rem : 5.8 * rem;
     geometry.island = { x: 0, y: bottom + rem, width, height };
     const step = Math.min(
       card.width + 0.5 * rem,

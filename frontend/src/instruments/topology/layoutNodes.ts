@@ -35,32 +35,44 @@ export function nodeLane(names: readonly string[], place: Omit<Box, "height">, r
   return { lane: { ...place, height: tall }, boxes };
 }
 
-/** From servers to journal nodes, from actives and clients to data nodes, and from each node to the next one of its kind. */
-export function waysToNodes(
+/** From servers to journal nodes, and from each of these to the next one. */
+export function waysToJournalNodes(
   geometry: Geometry,
-  { groups, clients, adrift, journalNodes = [], dataNodes = [] }: Scene,
+  { groups, adrift, journalNodes = [] }: Scene,
   rem: number,
 ): LinkShape[] {
   const ashore = groups.flatMap(({ servers }) => servers).filter((name) => !adrift.has(name));
+  return [...down(geometry, ashore, journalNodes, rem), ...along(geometry, journalNodes, rem)];
+}
+
+/** From actives and clients to data nodes, and from each of these to the next one. */
+export function waysToDataNodes(
+  geometry: Geometry,
+  { groups, clients, adrift, dataNodes = [] }: Scene,
+  rem: number,
+): LinkShape[] {
   const actives = groups.flatMap(({ active = "" }) => (adrift.has(active) ? [] : [active]));
-  const box = (name: string): Box | undefined => geometry.cards[name] ?? geometry.clients[name];
-  const down = (above: readonly string[], nodes: readonly string[]): LinkShape[] =>
-    above.flatMap((a) => {
-      const from = box(a);
-      if (from === undefined) return [];
-      return nodes.map((b) => ({ a, b, curve: fall(from, geometry.nodes[b] as Box, rem) }));
-    });
-  const along = (names: readonly string[]): LinkShape[] =>
-    names.slice(1).map((b, index) => {
-      const a = names[index] as string;
-      return { a, b, curve: beside(geometry.nodes[a] as Box, geometry.nodes[b] as Box, rem) };
-    });
-  return [
-    ...down(ashore, journalNodes),
-    ...along(journalNodes),
-    ...down([...actives, ...clients], dataNodes),
-    ...along(dataNodes),
-  ];
+  return [...down(geometry, [...actives, ...clients], dataNodes, rem), ...along(geometry, dataNodes, rem)];
+}
+
+function down(
+  geometry: Geometry,
+  above: readonly string[],
+  nodes: readonly string[],
+  rem: number,
+): LinkShape[] {
+  return above.flatMap((a) => {
+    const from = geometry.cards[a] ?? geometry.clients[a];
+    if (from === undefined) return [];
+    return nodes.map((b) => ({ a, b, curve: fall(from, geometry.nodes[b] as Box, rem) }));
+  });
+}
+
+function along(geometry: Geometry, nodes: readonly string[], rem: number): LinkShape[] {
+  return nodes.slice(1).map((b, index) => {
+    const a = nodes[index] as string;
+    return { a, b, curve: beside(geometry.nodes[a] as Box, geometry.nodes[b] as Box, rem) };
+  });
 }
 
 function fall(from: Box, to: Box, rem: number): Curve {
