@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from backend.errors import Unavailable
+from nodes.families import Family
 from nodes.metadata.pages import Counters
 
 if TYPE_CHECKING:
@@ -42,22 +43,15 @@ class Counted(msgspec.Struct):
     """Who does not answer, or does not count, is left out."""
 
 
-async def counted(fabric: ClusterFabric) -> Counted:
-    """Of the servers that lead; of the others as well where they count something."""
+async def counted(fabric: ClusterFabric, family: Family) -> Counted:
+    """Of the servers that lead; of the others as well where the family counts."""
     picture = fabric.picture
     leading = {group.name: group.active for group in picture.groups.values() if group.active}
-    told = await all_told(fabric, list(leading.values()))
-    counting = [group for group, name in leading.items() if name in told and told[name].replication]
-    others = [
-        server.name
-        for server in picture.servers.values()
-        if server.group in counting and server.name not in leading.values()
-    ]
-    everybody = told | await all_told(fabric, others)
+    told = await all_told(fabric, list(picture.servers) if family.counts else list(leading.values()))
     groups = {group: told[name].counters for group, name in leading.items() if name in told}
     return Counted(
         {group: counters for group, counters in groups.items() if counters is not None},
-        {name: each.replication for name, each in everybody.items() if each.replication is not None},
+        {name: each.replication for name, each in told.items() if each.replication is not None},
     )
 
 
