@@ -15,8 +15,6 @@ export interface Vocabulary {
   settled: string;
   /** One server at a time holds the group's lock and leads; else the members of a view agree. */
   locked: boolean;
-  /** What a change of who serves is called. */
-  change: string;
   /** Who comes first in a tenure, who is in step with it, and who is not yet. */
   leads: string;
   follows: string;
@@ -48,7 +46,6 @@ const MAMS: Vocabulary = {
   },
   settled: "committed",
   locked: true,
-  change: "takeover",
   leads: "active",
   follows: "standby",
   behind: "junior",
@@ -103,7 +100,6 @@ const SYMMETRIC: Vocabulary = {
   },
   settled: "on all members",
   locked: false,
-  change: "view change",
   leads: "first member",
   follows: "member",
   behind: "joining",
