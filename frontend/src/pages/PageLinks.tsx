@@ -1,4 +1,4 @@
-import type { MouseEvent } from "react";
+import { type MouseEvent, useEffect, useRef } from "react";
 import { type PageName, useLab } from "../store/store";
 import { addressOf, goTo } from "../store/url";
 
@@ -24,6 +24,10 @@ export function PageLinks() {
 
 function PageLink({ name, label, current }: { name: PageName; label: string; current: boolean }) {
   const address = useLab((state) => addressOf(name, state));
+  const here = useRef<HTMLAnchorElement>(null);
+  useEffect(() => {
+    if (current) here.current?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [current]);
   const follow = (event: MouseEvent): void => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
@@ -31,6 +35,7 @@ function PageLink({ name, label, current }: { name: PageName; label: string; cur
   };
   return (
     <a
+      ref={here}
       href={address}
       aria-current={current ? "page" : undefined}
       data-testid={`page-${name}`}
