@@ -27,6 +27,8 @@ export interface Vocabulary {
   begins: string;
   /** Messages by colour, where they have words of their own. */
   messages: { takeover: string; renewing: string; view: string };
+  /** Its servers write images and mark checkpoints: there is something to see on these pages. */
+  imaged: boolean;
   /** What journal nodes are called; empty for families without. */
   journalNodes: string;
   /** What the number of an epoch is called at a journal node. */
@@ -53,6 +55,7 @@ const MAMS: Vocabulary = {
   elected: "upgrading",
   begins: "as a junior",
   messages: { takeover: "takeover", renewing: "renewing, images", view: "view" },
+  imaged: true,
   journalNodes: "",
   journalTerm: "epoch",
 };
@@ -63,6 +66,7 @@ const SHARED_JOURNAL: Vocabulary = {
   elected: "taking over",
   messages: { ...MAMS.messages, renewing: "reading the journal" },
   states: { ...MAMS.states, p: ["written", "in this server's own journal, not known to be committed"] },
+  imaged: false,
   journalNodes: "journal nodes",
 };
 
@@ -86,6 +90,7 @@ const PAXOS: Vocabulary = {
   elected: "taking over",
   begins: "joining",
   messages: { takeover: "takeover", renewing: "joining", view: "leases, view" },
+  imaged: false,
 };
 
 const SYMMETRIC: Vocabulary = {
@@ -107,6 +112,7 @@ const SYMMETRIC: Vocabulary = {
   elected: "joining",
   begins: "outside the view and joins it",
   messages: { takeover: "view change", renewing: "joining", view: "leases, view" },
+  imaged: false,
 };
 
 const FAMILIES: Record<string, Vocabulary> = {

@@ -21,6 +21,8 @@ def test_members_views_and_who_is_outside(page: Page, family: Running) -> None:
     expect(page.get_by_text("nobody holds the lock")).to_have_count(0)
     expect(page.get_by_test_id("guide")).to_contain_text("members of one view")
 
+    expect(page.get_by_test_id("page-checkpoints")).to_have_count(0)
+
     view = page.get_by_test_id("view-g1")
     expect(view).to_contain_text("mds1, mds2, mds3")
     before = int(view.get_attribute("data-number") or 0)
