@@ -7,6 +7,7 @@ import { isLive, runStart, shownPicture, shownRun, useLab, useWords } from "../s
 import { count, sinceStart } from "../store/time";
 import { complain } from "../store/toasts";
 import { Dialog } from "../ui/Dialog";
+import { capital, verdict } from "./verdict";
 
 const SIGNS = { grey: "○", green: "✓", red: "✕" };
 const WORDS = { grey: "not checked now", green: "held so far", red: "broken" };
@@ -80,17 +81,6 @@ function LampStory({ lamp, onClose }: { lamp: Lamp; onClose: () => void }) {
       )}
     </div>
   );
-}
-
-/** Of a lamp that is not red: how far it was checked, and why not further. */
-export function verdict({ state, checked, explanation }: Lamp): string {
-  if (state === "green") return `Held so far: ${count(checked)} checks.`;
-  const why = explanation === "" ? "Nothing has been checked yet." : `${capital(explanation)}.`;
-  return checked === 0 ? why : `${why} Until then it held: ${count(checked)} checks.`;
-}
-
-function capital(line: string): string {
-  return line.charAt(0).toUpperCase() + line.slice(1);
 }
 
 /** What a lamp says when it is pointed at. */
