@@ -49,6 +49,8 @@ function sceneOf({ live, cluster }: LabState): Scene {
 function useGuide(script: Script): [Guide, (guide: Guide) => void] {
   const [guide, setGuide] = useState(START);
   const seen = useRef(-1);
+  /** As it was before the events that come next: they may bring another leader. */
+  const before = useRef<Scene | null>(null);
   const beat = useLab((state) => state.beat);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the beat tells that events came
   useEffect(() => {
@@ -56,9 +58,11 @@ function useGuide(script: Script): [Guide, (guide: Guide) => void] {
     if (seen.current < 0) seen.current = last;
     const from = events.firstIndex((event) => event.seq > seen.current);
     const fresh = events.from(from);
+    const now = sceneOf(useLab.getState());
+    const scene = before.current ?? now;
+    before.current = now;
     if (fresh.length === 0) return;
     seen.current = last;
-    const scene = sceneOf(useLab.getState());
     setGuide((old) => fresh.reduce((so_far, event) => script.heard(so_far, event, scene), old));
   }, [beat, script]);
   return [guide, setGuide];
