@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from backend.checkpoints.counting import Counting
+from backend.clusters.counters import Counted
 from backend.clusters.picture import Picture
 from backend.compare.service import Comparisons
 from backend.errors import LabError
@@ -25,7 +26,7 @@ from backend.settings import Settings
 from backend.store import queries
 from backend.store.buckets import Buckets
 from backend.store.store import Store
-from nodes.metadata.pages import Counters
+from nodes.families import family_named
 from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Called, Stamped
 
@@ -40,6 +41,7 @@ class Lab:
         self.settings = settings
         self.home = home
         self.store = store
+        self.family = family_named(home.file.cluster.protocol)
         self.buckets = Buckets()
         self.failovers = Failovers(self._failed_over)
         workload = GENTLE if settings.workload else None
@@ -59,8 +61,8 @@ class Lab:
         self.began_s = time.monotonic()
         self.start_s: float | None = None
         self.trouble = ""
-        self.counters: dict[str, Counters] = {}
-        """By group, of about a second ago; a group whose active did not answer is left out."""
+        self.counted = Counted()
+        """Of about a second ago."""
         self.client: Any = None
         """The smart client behind `/api/fs`, made at its first call, its world, and its files."""
         self.client_world: Any = None

@@ -79,7 +79,7 @@ class LabCollector(Collector):
             "cloverlab_group_operations", "Operations on several groups", labels=["group", "outcome"]
         )
         sent = CounterMetricFamily("cloverlab_group_messages", "Messages to other groups", labels=["group"])
-        for name, counters in self._lab.counters.items():
+        for name, counters in self._lab.counted.groups.items():
             for field, gauge in gauges.items():
                 gauge.add_metric([name], getattr(counters, field))
             ended.add_metric([name, "done"], counters.done)

@@ -1,4 +1,4 @@
-"""What the active of each group counts, asked of it over the control network."""
+"""What the servers of each group count, asked of them over the control network."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from backend.errors import Unavailable
+from nodes.families import Family
 from nodes.metadata.pages import Counters
 
 if TYPE_CHECKING:
@@ -16,23 +17,53 @@ if TYPE_CHECKING:
 TIMEOUT_S = 0.5
 
 
+class Replicated(msgspec.Struct):
+    """What one life of a server sent to the others of its group, as far as its family counts that."""
+
+    messages: dict[str, int]
+    """By kind; so are the octets."""
+    octets: dict[str, int]
+    records_per_message: dict[str, int]
+    """How many messages carried so many records."""
+    log_writes: int
+    """Synced writes of its log."""
+    operations: int
+    """Clients' writes that it answered as the one who leads."""
+
+
 class Told(msgspec.Struct):
     counters: Counters | None
+    replication: Replicated | None = None
 
 
-async def counted(fabric: ClusterFabric) -> dict[str, Counters]:
-    """By group; a group whose active does not answer now is left out."""
-    groups = fabric.picture.groups.values()
-    actives = {group.name: group.active for group in groups if group.active}
-    told = await asyncio.gather(*(of_active(fabric, active) for active in actives.values()))
-    return {name: counters for name, counters in zip(actives, told, strict=True) if counters is not None}
+class Counted(msgspec.Struct):
+    groups: dict[str, Counters] = {}
+    """A group whose active does not answer now is left out."""
+    servers: dict[str, Replicated] = {}
+    """Who does not answer, or does not count, is left out."""
 
 
-async def of_active(fabric: ClusterFabric, active: str) -> Counters | None:
-    if fabric.state_of(active) != "running":
+async def counted(fabric: ClusterFabric, family: Family) -> Counted:
+    """Of the servers that lead; of the others as well where the family counts."""
+    picture = fabric.picture
+    leading = {group.name: group.active for group in picture.groups.values() if group.active}
+    told = await all_told(fabric, list(picture.servers) if family.counts else list(leading.values()))
+    groups = {group: told[name].counters for group, name in leading.items() if name in told}
+    return Counted(
+        {group: counters for group, counters in groups.items() if counters is not None},
+        {name: each.replication for name, each in told.items() if each.replication is not None},
+    )
+
+
+async def all_told(fabric: ClusterFabric, names: list[str]) -> dict[str, Told]:
+    answers = await asyncio.gather(*(told_by(fabric, name) for name in names))
+    return {name: told for name, told in zip(names, answers, strict=True) if told is not None}
+
+
+async def told_by(fabric: ClusterFabric, name: str) -> Told | None:
+    if fabric.state_of(name) != "running":
         return None
     try:
-        answer = await fabric.ask(active, {"do": "counters"}, TIMEOUT_S)
-        return msgspec.convert(answer, Told).counters
+        return msgspec.convert(await fabric.ask(name, {"do": "counters"}, TIMEOUT_S), Told)
     except (Unavailable, msgspec.ValidationError):
         return None

@@ -53,6 +53,16 @@ class CountedGroup(Group):
     counters: Counters | None = Field(description="null while the group's active does not answer.")
 
 
+class Replicated(BaseModel):
+    """What one life of a server sent to the others of its group, where its family counts that."""
+
+    messages: dict[str, int] = Field(description="By kind.")
+    octets: dict[str, int] = Field(description="By kind.")
+    records_per_message: dict[str, int] = Field(description="How many messages carried so many records.")
+    log_writes: int = Field(description="Synced writes of its log.")
+    operations: int = Field(description="Clients' writes that it answered as the one who leads.")
+
+
 class Server(BaseModel):
     name: str
     group: str
@@ -174,6 +184,7 @@ class Cluster(BaseModel):
     trouble: str = Field(description="Why the cluster could not start, in one line; else empty.")
     timing: dict[str, int]
     groups: list[CountedGroup]
+    replicated: dict[str, Replicated] = Field(description="By server; empty where the family counts nothing.")
     servers: list[Server]
     data_nodes: list[DataNode]
     journal_nodes: list[JournalNode]

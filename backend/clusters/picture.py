@@ -15,7 +15,7 @@ from nodes.trace.block_events import NodeHolds
 from nodes.trace.journal_events import JournalStored
 
 FENCED = "answers nobody: its coordination session is not confirmed"
-INSTANT = ("take_lock", "expire_session", "add_server", "corrupt")
+INSTANT = ("take_lock", "force_view", "expire_session", "add_server", "corrupt")
 ENDS_PROCESS = ("crash", "stop", "power_loss")
 
 

@@ -34,6 +34,7 @@ def cluster(lab: Lab) -> dict[str, Any]:
         "trouble": lab.trouble,
         "timing": msgspec.structs.asdict(config.timing),
         "groups": groups(lab),
+        "replicated": msgspec.to_builtins(lab.counted.servers),
         "servers": servers(lab),
         "data_nodes": data_nodes(lab),
         "journal_nodes": journal_nodes(lab),
@@ -48,7 +49,7 @@ def cluster(lab: Lab) -> dict[str, Any]:
 def groups(lab: Lab) -> list[dict[str, Any]]:
     told = []
     for state in lab.fabric.picture.groups.values():
-        counters = lab.counters.get(state.name)
+        counters = lab.counted.groups.get(state.name)
         counted = msgspec.structs.asdict(counters) if counters else None
         told.append({**views.group(state), "counters": counted})
     return told

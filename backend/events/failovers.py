@@ -91,7 +91,10 @@ def ms(duration_ns: int) -> float:
 
 
 class Failovers:
-    """Follows all groups; each finished split is given to `on_failover(fault_ns, split)`."""
+    """Follows all groups; each finished split is given to `on_failover(fault_ns, split)`.
+
+    Where nobody ever holds a lock every member serves, and nothing is taken over.
+    """
 
     def __init__(self, on_failover: Callable[[int, Failover], None]):
         self._tell = on_failover
@@ -135,6 +138,8 @@ class Failovers:
 
     def _serving(self, stamped: e.Stamped, event: e.Serving) -> None:
         watch = self._watch(event.group)
+        if not watch.owner:
+            return
         if watch.lost_ns and watch.serving_ns > watch.lost_ns:
             split = watch.finish(None)
             self._tell(split.fault_ns, split)

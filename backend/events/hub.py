@@ -169,9 +169,8 @@ class Hub:
         lab = self._lab
         while True:
             await asyncio.sleep(COUNTERS_S)
-            lab.counters = await counted(lab.fabric)
-            groups = {name: msgspec.structs.asdict(each) for name, each in lab.counters.items()}
-            self._tell({"type": "counters", "groups": groups})
+            lab.counted = await counted(lab.fabric, lab.family)
+            self._tell({"type": "counters", **msgspec.to_builtins(lab.counted)})
 
     async def _message_lines(self) -> None:
         """Message tracing runs in the processes only while a page looks at it."""

@@ -41,7 +41,7 @@ class EventPage(BaseModel):
 class Span(BaseModel):
     from_ns: int
     to_ns: int
-    letter: Literal["A", "S", "J", "-"]
+    letter: Literal["A", "S", "J", "P", "M", "-"]
 
 
 class Band(BaseModel):
@@ -64,6 +64,15 @@ class BarrierMark(BaseModel):
     name: str
     at_ns: int
     groups: list[str]
+
+
+class ViewMark(BaseModel):
+    """What a group agreed on as its members; the first of each group may lie before the span."""
+
+    group: str
+    number: int
+    members: list[str]
+    at_ns: int
 
 
 class FailoverSplit(BaseModel):
@@ -92,6 +101,7 @@ class Timeline(BaseModel):
     bands: list[Band]
     faults: list[FaultSpan]
     barriers: list[BarrierMark]
+    views: list[ViewMark]
     failovers: list[FailoverSplit]
 
 

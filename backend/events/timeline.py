@@ -13,7 +13,7 @@ from backend.store.latencies import Latencies
 from backend.store.queries import RunRow
 from nodes.roles import LETTERS
 from nodes.trace.checkpoints import BarrierWritten
-from nodes.trace.events import FaultEnded, FaultInjected, Placed, Stamped
+from nodes.trace.events import Configured, FaultEnded, FaultInjected, Placed, Stamped
 
 
 def bucket_width(from_ns: int, to_ns: int, buckets: int) -> int:
@@ -109,6 +109,27 @@ def barriers(found: list[tuple[int, Stamped]], from_ns: int, to_ns: int) -> list
     return list(told.values())
 
 
+def views(found: list[tuple[int, Stamped]], from_ns: int, to_ns: int) -> list[dict[str, Any]]:
+    """What each group agreed on as its members, as far as it stood in the span: the one at its begin, and those that came in it."""
+    told: list[dict[str, Any]] = []
+    before: dict[str, dict[str, Any]] = {}
+    for _, stamped in found:
+        event = stamped.event
+        if not isinstance(event, Configured) or stamped.at_ns >= to_ns:
+            continue
+        known = {
+            "group": event.group,
+            "number": event.number,
+            "members": event.members,
+            "at_ns": stamped.at_ns,
+        }
+        if stamped.at_ns < from_ns:
+            before[event.group] = known
+        else:
+            told.append(known)
+    return [*before.values(), *told]
+
+
 async def timeline(
     reader: aiosqlite.Connection,
     run: RunRow,
@@ -118,9 +139,12 @@ async def timeline(
     buckets: int,
 ) -> dict[str, Any]:
     told = await calls(reader, run, from_ns, to_ns, buckets)
-    found = await queries.rare(reader, run.run, ("Placed", "FaultInjected", "FaultEnded", "BarrierWritten"))
+    found = await queries.rare(
+        reader, run.run, ("Placed", "Configured", "FaultInjected", "FaultEnded", "BarrierWritten")
+    )
     told["bands"] = bands(found, homes, from_ns, to_ns)
     told["faults"] = faults(found, from_ns, to_ns)
+    told["views"] = views(found, from_ns, to_ns)
     told["barriers"] = barriers(found, from_ns, to_ns)
     splits = await queries.failovers(reader, run.run, from_ns, to_ns)
     told["failovers"] = [{**split, "from": split["old"], "to": split["new"]} for split in splits]

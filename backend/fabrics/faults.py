@@ -13,6 +13,7 @@ from backend.fabrics.links import OPPOSITE, LinkFault
 from backend.fabrics.names import COORDINATION, EVERYBODY
 from backend.fabrics.targets import group_of, resolve
 from backend.fabrics.verbs import check_count, checked_options, verb_named
+from nodes.families import family_named
 
 SHARES = {"lose": "loss", "damage": "damage"}
 ENDED_BY_DEATH = ("pause", "slow_disk", "fail_disk")
@@ -38,6 +39,7 @@ class Faults:
             "heal": self._heal,
             "heal_all": self._heal_all,
             "take_lock": self._take_lock,
+            "force_view": self._force_view,
             "expire_session": self._expire_session,
             "add_server": self._add_server,
             "slow_disk": self._disk,
@@ -205,6 +207,17 @@ class Faults:
         fault = self.fabric.ledger.begin("take_lock", [group, owner], {})
         await self.fabric.ensemble.take_lock(group, owner)
         return fault
+
+    async def _force_view(self, targets: list[str], options: dict[str, Any]) -> int:
+        group = group_of(targets[0], self.fabric.picture)
+        protocol = self.fabric.home.file.cluster.protocol
+        if family_named(protocol).locked:
+            raise FaultUnsupported(f"{protocol} has no views to change; take_lock takes its lock away")
+        members = resolve(f"a member of {group}", self.fabric.picture, self.fabric.rng)
+        answer = await self.fabric.ask(members[0], {"do": "change_view"})
+        if not answer["asked"]:
+            raise Impossible(f"{members[0]} has just left the view of {group}")
+        return self.fabric.ledger.begin("force_view", [group, members[0]], {})
 
     async def _expire_session(self, targets: list[str], options: dict[str, Any]) -> int:
         name = targets[0]

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from backend.errors import FaultUnsupported, Malformed, NotThere
+from nodes.families import Family
 from nodes.storage.rot import CORRUPTIBLE
 
 HOUR_MS = 3_600_000
@@ -32,6 +33,8 @@ class Verb(msgspec.Struct, frozen=True):
     """What it destroys or stops, said before it is done."""
     counts: tuple[int, int] = (1, 1)
     """Fewest and most targets."""
+    locked: bool | None = None
+    """Only for families whose groups have a lock (True) or have none (False)."""
 
 
 DIRECTION = VerbOption("direction", "direction", "both")
@@ -96,6 +99,15 @@ VERBS: tuple[Verb, ...] = (
         "Take the lock away",
         "group",
         danger="Removes the lock and its owner's place from the global view.",
+        locked=True,
+    ),
+    Verb(
+        "force_view",
+        "V",
+        "Change the view",
+        "group",
+        danger="Makes the members agree on a new view now, with whoever is there.",
+        locked=False,
     ),
     Verb(
         "expire_session",
@@ -133,8 +145,13 @@ ELSEWHERE = {
     "reorder": "reorders messages",
 }
 LINK_VERBS = ("cut", "delay", "lose", "damage")
-AT_ONCE = ("take_lock", "expire_session", "add_server", "corrupt")
+AT_ONCE = ("take_lock", "force_view", "expire_session", "add_server", "corrupt")
 """Verbs that are over as soon as they are done."""
+
+
+def verbs_of(family: Family) -> list[Verb]:
+    """What can be done to a cluster of this family."""
+    return [verb for verb in VERBS if verb.locked in (None, family.locked)]
 
 
 def verb_named(name: str) -> Verb:

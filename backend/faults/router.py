@@ -8,15 +8,16 @@ import msgspec
 from fastapi import APIRouter
 
 from backend.depends import TheLab
-from backend.fabrics.verbs import VERBS
+from backend.fabrics.verbs import verbs_of
 from backend.faults.models import FaultDone, FaultRequest, VerbOut
 
 router = APIRouter(prefix="/api", tags=["faults"])
 
 
 @router.get("/verbs", response_model=list[VerbOut])
-async def read_verbs() -> list[dict[str, Any]]:
-    return [msgspec.to_builtins(verb) for verb in VERBS]
+async def read_verbs(lab: TheLab) -> list[dict[str, Any]]:
+    """Those of the cluster's family."""
+    return [msgspec.to_builtins(verb) for verb in verbs_of(lab.family)]
 
 
 @router.post("/faults", response_model=FaultDone)

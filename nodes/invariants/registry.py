@@ -35,7 +35,8 @@ NAMES_OF_ALL = (*NAMES, Atomic.name, UpToBarrier.name, BlocksKept.name, SameOrde
 
 
 UNABLE = (
-    "cannot go on: the cluster went back to a checkpoint, and this check does not know what it found there"
+    "not checked since the cluster went back to a checkpoint: answers are compared with a model that is built from the first "
+    "call on, and none of the barrier's moment was kept"
 )
 
 

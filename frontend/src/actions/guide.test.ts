@@ -1,44 +1,77 @@
 import { describe, expect, it } from "vitest";
 import type { LabEvent } from "../api/types";
-import { heard, LAST, START, words } from "./guide";
+import { vocabularyOf } from "../families/vocabulary";
+import { type Scene, type Script, START, takeoverScript, VIEW_SCRIPT } from "./guide";
 
 const event = (kind: string, fields: object): LabEvent => ({ kind, server: "mds2", ...fields }) as LabEvent;
+const SCENE: Scene = {
+  leader: "mds1",
+  servers: ["mds1", "mds2", "mds3"],
+  session_timeout_ms: 5000,
+  group: "",
+};
 
+const CRASH = event("FaultInjected", { verb: "crash", targets: ["mds1"], fault: 1 });
 const STORY = [
-  event("FaultInjected", { verb: "crash", targets: ["mds1"], fault: 1 }),
+  CRASH,
   event("LockHeld", { group: "g1", owner: "" }),
   event("Serving", { group: "g1", epoch: 2, sn: 7 }),
   event("Placed", { of_server: "mds1", state: "junior" }),
   event("Placed", { of_server: "mds1", state: "standby" }),
 ];
+const MAMS = takeoverScript(vocabularyOf("mams"));
 
-describe("guide", () => {
+const play = (script: Script, story: readonly LabEvent[]) =>
+  story.reduce((guide, each) => script.heard(guide, each, SCENE), START);
+
+describe("the guide of a takeover", () => {
   it("goes on with the cluster's events only", () => {
-    const end = STORY.reduce((guide, each) => heard(guide, each, "mds1"), START);
-    expect(end).toEqual({ reached: LAST, told: LAST, old: "mds1", next: "mds2", epoch: 2 });
+    expect(play(MAMS, STORY)).toEqual({ reached: 5, told: 5, old: "mds1", next: "mds2", epoch: 2 });
   });
 
   it("waits for the active to be harmed, not for anybody", () => {
     const other = event("FaultInjected", { verb: "crash", targets: ["mds3"], fault: 1 });
-    expect(heard(START, other, "mds1")).toBe(START);
-    expect(heard(START, STORY[2] as LabEvent, "mds1")).toBe(START);
+    expect(MAMS.heard(START, other, SCENE)).toBe(START);
+    expect(MAMS.heard(START, STORY[2] as LabEvent, SCENE)).toBe(START);
   });
 
   it("stays at what is being read after Back", () => {
-    const third = STORY.slice(0, 3).reduce((guide, each) => heard(guide, each, "mds1"), START);
-    const back = { ...third, told: 1 };
-    expect(heard(back, STORY[3] as LabEvent, "mds2")).toMatchObject({ reached: 4, told: 1 });
+    const back = { ...play(MAMS, STORY.slice(0, 3)), told: 1 };
+    expect(MAMS.heard(back, STORY[3] as LabEvent, SCENE)).toMatchObject({ reached: 4, told: 1 });
   });
 
-  it("names the group where there are several", () => {
-    expect(words(START, "mds1", 5000)).toMatch(/^mds1 is the active: it answers every call\./);
-    expect(words(START, "mds1", 5000, "g1")).toMatch(
+  it("passes over a step that the family does not know", () => {
+    const standby = event("Placed", { of_server: "mds1", state: "standby" });
+    expect(play(takeoverScript(vocabularyOf("qjm")), [...STORY.slice(0, 3), standby]).reached).toBe(5);
+  });
+
+  it("speaks as the family does", () => {
+    expect(MAMS.words(START, SCENE)).toMatch(/^mds1 is the active: it answers every call\./);
+    expect(MAMS.words(START, { ...SCENE, group: "g1" })).toMatch(
       /^mds1 is the active of g1: it answers every call there\./,
     );
+    const paxos = takeoverScript(vocabularyOf("packed-paxos"));
+    expect(paxos.words(START, SCENE)).toMatch(/^mds1 is the primary: it answers every write\./);
+    expect(paxos.words({ ...START, told: 3, next: "mds2", epoch: 2 }, SCENE)).toMatch(
+      /in ballot 2\. Its slot/,
+    );
   });
+});
 
-  it("has words for every step", () => {
-    for (let told = 0; told <= LAST; told += 1)
-      expect(words({ ...START, told, old: "mds1" }, "mds1", 5000)).toMatch(/\w/);
+describe("the guide of a view", () => {
+  const view = (of_number: number, ...members: string[]) =>
+    event("Configured", { group: "g1", of_number, members });
+
+  it("waits for the views without and with the one that was harmed", () => {
+    const joining = event("Placed", { of_server: "mds1", state: "joining" });
+    const story = [CRASH, view(2, "mds2", "mds3"), joining, view(3, "mds1", "mds2", "mds3")];
+    expect(play(VIEW_SCRIPT, story)).toMatchObject({ reached: 4, told: 4, old: "mds1", epoch: 3 });
+    expect(play(VIEW_SCRIPT, [CRASH, view(2, "mds1", "mds2")]).reached).toBe(1);
   });
+});
+
+it("has words for every step", () => {
+  for (const script of [MAMS, VIEW_SCRIPT])
+    for (let told = 0; told <= script.last; told += 1)
+      expect(script.words({ ...START, told, old: "mds1" }, SCENE)).toMatch(/\w/);
 });

@@ -18,7 +18,7 @@ export const TIME_KEYS: KeyLine[] = [
 ];
 
 export const PLACE_KEYS: KeyLine[] = [
-  { keys: ["1", "…", "9"], does: "Select a server or a data node" },
+  { keys: ["1", "…", "9"], does: "Select a server or a node" },
   { keys: ["←", "→"], does: "Select the server beside it" },
   { keys: ["Enter"], does: "Open the menu of what is selected" },
   { keys: ["Esc"], does: "Select nothing" },
@@ -96,10 +96,10 @@ function groupOfSelection(): string[] | null {
   return name === undefined ? null : [name];
 }
 
-/** Servers and then data nodes, as they stand in the topology. */
+/** Servers, journal nodes and data nodes, as they stand in the topology. */
 function selectable(): string[] {
-  const { servers, data_nodes } = shownPicture(useLab.getState());
-  return [...Object.keys(servers), ...Object.keys(data_nodes)];
+  const { servers, journal_nodes, data_nodes } = shownPicture(useLab.getState());
+  return [servers, journal_nodes, data_nodes].flatMap((nodes) => Object.keys(nodes));
 }
 
 function selectNth(index: number): void {

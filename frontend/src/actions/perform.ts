@@ -1,5 +1,6 @@
 import { api } from "../api/client";
 import type { FaultRequest, Verb, WorkloadState } from "../api/types";
+import { vocabularyOf } from "../families/vocabulary";
 import { canAct, useLab } from "../store/store";
 import { complain, toast } from "../store/toasts";
 import { doneWords } from "./words";
@@ -29,8 +30,9 @@ export async function perform(name: string, targets: string[], given: Options = 
   const request: FaultRequest = { verb: name, targets, options };
   try {
     const { added } = await api.fault(request);
+    const words = vocabularyOf(useLab.getState().cluster?.protocol);
     toast(
-      added ? `Added ${added}: it starts as a junior` : doneWords(name, targets, options),
+      added ? `Added ${added}: it starts ${words.begins}` : doneWords(name, targets, options),
       undoOf(verb, targets, options),
     );
   } catch (error) {

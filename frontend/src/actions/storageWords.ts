@@ -78,6 +78,11 @@ const BlockHealth: Tell<{ block: string; health: string; holders: string[] }> = 
 const DataNodeLost: Tell<{ group: string; node: string }> = (event) =>
   `${event.server} has not heard ${event.node} for too long: its replicas do not count in ${event.group}`;
 
+const JournalStored: Tell<{ sn: number }> = (event) =>
+  `${event.server} keeps the journal up to sn ${count(event.sn)}`;
+const WriterFenced = (event: Told & { epoch: number }, words: { journalTerm: string }): string =>
+  `${event.server} refuses earlier writers from now on: ${words.journalTerm} ${event.epoch}`;
+
 const BarrierWritten: Tell<{ group: string; name: string; sn: number }> = (event) =>
   `${event.group} wrote the barrier of ${event.name} at sn ${count(event.sn)}`;
 const CheckpointOutcome: Tell<{ name: string; outcome: string }> = (event) =>
@@ -95,13 +100,14 @@ export const STORAGE_TOLD = {
   ...{ ImageWritten, ImageShelved, ImageRefused, PacketRefused, JournalPruned },
   ...{ PoolReported, ReportRefused, ReplicasDisagree, Repairing },
   ...{ ReplicaStored, ReplicaDamaged, ReplicaRemoved, ReplicasFound, NodeHolds, BlockHealth, DataNodeLost },
+  ...{ JournalStored, WriterFenced },
   ...{ BarrierWritten, CheckpointOutcome, TakenBack },
 };
 
 /** Too many, or nothing new, for a line of their own. */
 const QUIET = new Set([
   ...["PoolReported", "ReplicaStored", "ReplicaRemoved", "ReplicasFound", "NodeHolds"],
-  ...["SharedStep", "Delivered", "FileCalled"],
+  ...["SharedStep", "Delivered", "FileCalled", "JournalStored"],
 ]);
 
 /** Whether an event about stored things is worth a line by itself. */

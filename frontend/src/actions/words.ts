@@ -1,6 +1,7 @@
 /** Acts and events as whole phrases. */
 
 import type { LabEvent } from "../api/types";
+import { type Vocabulary, vocabularyOf } from "../families/vocabulary";
 import { isQuiet, STORAGE_TOLD } from "./storageWords";
 
 type Options = Record<string, unknown>;
@@ -42,6 +43,7 @@ const DONE: Record<string, (targets: readonly string[], options: Options) => str
   lose: (targets, options) =>
     `${way(targets, options)} now loses ${Math.round(Number(options.share) * 100)}% of its messages`,
   take_lock: (targets) => `Took the lock of ${listed(targets)} from its owner`,
+  force_view: (targets) => `Asked ${targets.at(-1)} for a new view`,
   expire_session: (targets) => `Ended the session of ${listed(targets)}`,
   slow_disk: (targets, options) =>
     Number(options.ms) > 0
@@ -67,7 +69,7 @@ export function doneWords(verb: string, targets: readonly string[], options: Opt
   return DONE[verb]?.(targets, options) ?? `${verb.replaceAll("_", " ")}: ${listed(targets)}`;
 }
 
-type Tell = (event: never) => string;
+type Tell = (event: never, words: Vocabulary) => string;
 
 const TOLD: Partial<Record<LabEvent["kind"] | keyof typeof STORAGE_TOLD, Tell>> = {
   ...STORAGE_TOLD,
@@ -75,8 +77,8 @@ const TOLD: Partial<Record<LabEvent["kind"] | keyof typeof STORAGE_TOLD, Tell>> 
   Stopped: (event: { server: string; reason: string }) => `${event.server} stopped: ${event.reason}`,
   RoleChanged: (event: { server: string; role: string; epoch: number; reason: string }) =>
     `${event.server} sees itself as ${event.role}${event.reason ? `: ${event.reason}` : ""}`,
-  Serving: (event: { server: string; epoch: number; sn: number }) =>
-    `${event.server} answers clients in epoch ${event.epoch}, from sn ${event.sn}`,
+  Serving: (event: { server: string; epoch: number; sn: number }, { term, place }) =>
+    `${event.server} answers clients in ${term} ${event.epoch}, from ${place} ${event.sn}`,
   StoppedServing: (event: { server: string; reason: string }) =>
     `${event.server} answers no longer: ${event.reason}`,
   StepTaken: (event: { server: string; procedure: string; step: string; detail: string }) =>
@@ -89,10 +91,10 @@ const TOLD: Partial<Record<LabEvent["kind"] | keyof typeof STORAGE_TOLD, Tell>> 
     event.owner === ""
       ? `nobody holds the lock of ${event.group}`
       : `${event.owner} holds the lock of ${event.group}`,
-  EpochRaised: (event: { group: string; epoch: number; active: string }) =>
-    `${event.group} is in epoch ${event.epoch}; its active is ${event.active}`,
-  Configured: (event: { group: string; of_number: number; members: string[] }) =>
-    `configuration ${event.of_number} of ${event.group}: ${listed(event.members)}`,
+  EpochRaised: (event: { group: string; epoch: number; active: string }, { term, leads }) =>
+    `${event.group} is in ${term} ${event.epoch}; its ${leads} is ${event.active}`,
+  Configured: (event: { group: string; of_number: number; members: string[] }, { locked }) =>
+    `${locked ? "configuration" : "view"} ${event.of_number} of ${event.group}: ${listed(event.members)}`,
   SessionEnded: (event: { of_server: string; reason: string }) =>
     `the session of ${event.of_server} ended: ${event.reason}`,
   FaultInjected: (event: { verb: string; targets: string[]; options: Options }) =>
@@ -107,24 +109,26 @@ const TOLD: Partial<Record<LabEvent["kind"] | keyof typeof STORAGE_TOLD, Tell>> 
   ProcessEnded: (event: { of_server: string; reason: string }) =>
     `${event.of_server} ended by itself: ${event.reason}`,
   Warned: (event: { server: string; what: string }) => `${event.server} warns: ${event.what}`,
-  JournalOpened: (event: { server: string; last_sn: number }) =>
-    `${event.server} found its journal up to sn ${event.last_sn}`,
+  JournalOpened: (event: { server: string; last_sn: number }, { place }) =>
+    `${event.server} found its journal up to ${place} ${event.last_sn}`,
   JournalCorrupt: (event: { server: string; file: string; reason: string }) =>
     `${event.server} found ${event.file} damaged: ${event.reason}`,
-  Cut: (event: { server: string; sn: number; reason: string }) =>
-    `${event.server} cut its journal after sn ${event.sn}: ${event.reason}`,
+  Cut: (event: { server: string; sn: number; reason: string }, { place }) =>
+    `${event.server} cut its journal after ${place} ${event.sn}: ${event.reason}`,
   CheckFailed: (event: { invariant: string; explanation: string }) =>
     `broken: ${event.invariant}. ${event.explanation}`,
-  Durable: (event: { server: string; sn: number }) => `${event.server} has sn ${event.sn} on its disk`,
-  Committed: (event: { server: string; sn: number; holders: string[] }) =>
-    `${event.server} committed sn ${event.sn}, held by ${listed(event.holders)}`,
-  Applied: (event: { server: string; sn: number }) => `${event.server} applied sn ${event.sn}`,
+  Durable: (event: { server: string; sn: number }, { place }) =>
+    `${event.server} has ${place} ${event.sn} on its disk`,
+  Committed: (event: { server: string; sn: number; holders: string[] }, { place, settled }) =>
+    `${event.server} knows that ${place} ${event.sn} is ${settled}: ${listed(event.holders)} have it`,
+  Applied: (event: { server: string; sn: number }, { place }) =>
+    `${event.server} applied ${place} ${event.sn}`,
 };
 
-/** An event as a phrase. */
-export function told(event: LabEvent): string {
-  const tell = TOLD[event.kind] as ((event: LabEvent) => string) | undefined;
-  return tell?.(event) ?? `${event.server}: ${event.kind}`;
+/** An event as a phrase, in the words of the cluster's family. */
+export function told(event: LabEvent, words: Vocabulary = vocabularyOf("mams")): string {
+  const tell = TOLD[event.kind] as ((event: LabEvent, words: Vocabulary) => string) | undefined;
+  return tell?.(event, words) ?? `${event.server}: ${event.kind}`;
 }
 
 const OF_ONE_GROUP = new Set(["Durable", "Committed", "Applied", "Called", "Invoked", "StepTaken"]);

@@ -1,13 +1,12 @@
 import type { FileBlocks } from "./blocks";
 import type { Choices, ClusterChange, Comparison } from "./compare";
+import type { Directory, FsRequest } from "./namespace";
 import type { Behind, Checkpoint, CheckpointStory, Checkpoints, Pool, PoolOrder } from "./pool";
 import type {
   Cluster,
-  Directory,
   EventPage,
   FaultDone,
   FaultRequest,
-  FsRequest,
   JournalRecord,
   Journals,
   Picture,

@@ -1,7 +1,7 @@
 /** The control plane's API as TypeScript sees it. Times end in `_ns` and are the machine's monotonic clock. */
 
-export type Role = "active" | "standby" | "junior" | "down";
-export type Letter = "A" | "S" | "J" | "-";
+export type Role = "active" | "standby" | "junior" | "primary" | "secondary" | "member" | "joining" | "down";
+export type Letter = "A" | "S" | "J" | "P" | "M" | "-";
 export type Process = "running" | "paused" | "stopped";
 export type Direction = "both" | "to" | "from";
 
@@ -58,6 +58,18 @@ export interface Counters {
   protocol: number;
 }
 
+/** What one life of a server sent to the others of its group, where its family counts that. */
+export interface Replicated {
+  /** By kind; so are the octets. */
+  messages: Record<string, number>;
+  octets: Record<string, number>;
+  /** How many messages carried so many records. */
+  records_per_message: Record<string, number>;
+  log_writes: number;
+  /** Clients' writes that it answered as the one who leads. */
+  operations: number;
+}
+
 export interface Fault {
   fault: number;
   verb: string;
@@ -97,6 +109,20 @@ export interface DataNode {
   blocks: number;
   octets: number;
   damaged: number;
+  faults: number[];
+  warning: string;
+}
+
+/** A journal node or a bookie: keeps the journal that the servers share. */
+export interface JournalNode {
+  name: string;
+  process: Process;
+  pid: number;
+  address: string;
+  /** Of the last journal group that it stored. */
+  sn: number;
+  /** Of the last writer; at a bookie the number of the ledger. */
+  epoch: number;
   faults: number[];
   warning: string;
 }
@@ -145,6 +171,9 @@ export interface Cluster {
   groups: (Group & { counters: Counters | null })[];
   servers: Server[];
   data_nodes: DataNode[];
+  journal_nodes: JournalNode[];
+  /** By server; empty where the family counts nothing. */
+  replicated: Record<string, Replicated>;
   clients: Client[];
   coordination: Coordination;
   links: Link[];
@@ -159,6 +188,7 @@ export interface Picture {
   servers: Record<string, Server>;
   groups: Record<string, Group>;
   data_nodes: Record<string, DataNode>;
+  journal_nodes: Record<string, JournalNode>;
   faults: Fault[];
   /** Invariants broken by then, and why. */
   lamps: Record<string, string>;
@@ -207,6 +237,7 @@ export type StateEvent =
   | Fields<"LeaseLost", { epoch: number; late_ns: number }>
   | Fields<"LeaseConfirmed", { epoch: number }>
   | Fields<"NodeHolds", { blocks: number; octets: number; damaged: number }>
+  | Fields<"JournalStored", { sn: number; epoch: number; groups: number }>
   | Fields<"CheckFailed", { invariant: string; explanation: string; evidence: [string, number][] }>;
 
 /** Events that only tell a story. */
@@ -215,6 +246,7 @@ export type ToldEvent =
   | Fields<"Serving", { group: string; epoch: number; sn: number }>
   | Fields<"StoppedServing", { group: string; epoch: number; reason: string }>
   | Fields<"Renewing", { phase: string; sn: number; goal_sn: number }>
+  | Fields<"WriterFenced", { epoch: number }>
   | Fields<"SessionEnded", { of_server: string; reason: string }>
   | Fields<"JournalCorrupt", { file: string; offset: number; sn: number; reason: string }>
   | Fields<"Called", { client: string; of_number: number; error: string; of_server: string }>
@@ -242,6 +274,13 @@ export interface Failover {
   epoch: number;
 }
 
+export interface ViewMark {
+  group: string;
+  number: number;
+  members: string[];
+  at_ns: number;
+}
+
 export interface Timeline {
   from_ns: number;
   to_ns: number;
@@ -254,6 +293,8 @@ export interface Timeline {
   faults: { fault: number; verb: string; targets: string[]; at_ns: number; ended_ns: number | null }[];
   /** Checkpoints: when the first group wrote its barrier, and which groups did. */
   barriers: { name: string; at_ns: number; groups: string[] }[];
+  /** What each group agreed on as its members; the first of each group may lie before the stretch. */
+  views: ViewMark[];
   failovers: Failover[];
 }
 
@@ -277,39 +318,6 @@ export interface JournalRecord {
   server: string;
   sn: number;
   group: unknown;
-}
-
-/** A name in a directory, and the object that it leads to. */
-export interface Entry {
-  name: string;
-  kind: "file" | "directory";
-  /** The group that is home to the object. */
-  home: string;
-  /** Whether that is another group than the directory's own. */
-  branch_point: boolean;
-  /** Names in a directory; 0 for a file. */
-  entries: number;
-  /** Octets of a file's finished blocks; 0 for a directory. */
-  length: number;
-  mode: number;
-  owner: string;
-  /** Nanoseconds since 1970, to about a microsecond as a browser counts. */
-  mtime_ns: number;
-}
-
-export interface Directory {
-  path: string;
-  home: string;
-  entries: Entry[];
-  /** Whether there are names behind the last one. */
-  more: boolean;
-}
-
-export interface FsRequest {
-  do: "mkdir" | "create" | "mv" | "rm";
-  path: string;
-  to?: string;
-  recursive?: boolean;
 }
 
 export interface VerbOption {
@@ -361,6 +369,7 @@ export type MessageLine = [from: string, to: string, kind: string, at_ns: number
 export interface Processes {
   servers: Pick<Server, "name" | "process" | "pid" | "container" | "image" | "address">[];
   data_nodes: DataNode[];
+  journal_nodes: JournalNode[];
   clients: Client[];
   coordination: Coordination;
   links: Link[];
@@ -381,5 +390,5 @@ export type StreamFrame =
   | { type: "messages"; list: MessageLine[]; dropped: number }
   | ({ type: "processes" } & Processes)
   | ({ type: "failover" } & Failover)
-  | { type: "counters"; groups: Record<string, Counters> }
+  | { type: "counters"; groups: Record<string, Counters>; servers: Record<string, Replicated> }
   | { type: "lamps"; lamps: Lamp[] };

@@ -1,9 +1,8 @@
 /** Small marks that several instruments draw. */
 
 import type { Letter } from "../api/types";
+import { toneOf } from "../families/roles";
 import type { Palette } from "./useCanvas";
-
-export const ROLE_OF: Record<Letter, string> = { A: "active", S: "standby", J: "junior", "-": "down" };
 
 export function font(rem: number, size = 0.75, weight = 500): string {
   return `${weight} ${rem * size}px system-ui, "Segoe UI", "Noto Sans", sans-serif`;
@@ -36,7 +35,7 @@ export function band(
   rem: number,
   palette: Palette,
 ): void {
-  const role = ROLE_OF[letter];
+  const tone = toneOf(letter);
   if (letter === "-") {
     context.strokeStyle = palette("line-strong");
     context.lineWidth = 1;
@@ -48,14 +47,14 @@ export function band(
     context.setLineDash([]);
     return;
   }
-  context.fillStyle = palette(letter === "A" ? role : `${role}-wash`);
+  context.fillStyle = palette(tone === "active" ? tone : `${tone}-wash`);
   context.fillRect(box.x, box.y, box.width, box.height);
-  context.strokeStyle = palette(role);
+  context.strokeStyle = palette(tone);
   context.lineWidth = 1;
-  if (letter === "J") hatch(context, box, rem * 0.4);
+  if (tone === "junior") hatch(context, box, rem * 0.4);
   context.strokeRect(box.x + 0.5, box.y + 0.5, Math.max(0, box.width - 1), box.height - 1);
   if (box.width > rem * 1.1) {
-    context.fillStyle = palette(letter === "A" ? `on-${role}` : role);
+    context.fillStyle = palette(tone === "active" ? `on-${tone}` : tone);
     context.font = font(rem, 0.72, 700);
     context.textBaseline = "middle";
     context.fillText(letter, box.x + rem * 0.3, box.y + box.height / 2 + 0.5);

@@ -1,32 +1,46 @@
 import { useCallback, useState } from "react";
+import { Costs } from "../instruments/costs";
 import { Journals } from "../instruments/journals";
 import { Timeline } from "../instruments/timeline";
 import { Topology } from "../instruments/topology";
+import { isLive, useLab } from "../store/store";
 import { Toasts } from "../ui/Toasts";
 import { Banner } from "./Banner";
 import { GuideStrip } from "./GuideStrip";
 import { Header } from "./Header";
 import { Help } from "./Help";
 import { Lamps } from "./Lamps";
+import { RunMenu } from "./RunMenu";
+import { Scrubber } from "./Scrubber";
+import { TimeControl } from "./TimeControl";
 import { useKeys } from "./useKeys";
 
 /** The home page: one cluster, its instruments. */
 export function ClusterPage() {
   const [help, setHelp] = useState(false);
+  const live = useLab(isLive);
   useKeys(useCallback(() => setHelp((shown) => !shown), []));
   return (
     <div className="page">
       <Header onHelp={() => setHelp(true)} />
-      <nav aria-label="Invariants">
-        <Lamps />
-      </nav>
+      <div className="strip">
+        <RunMenu />
+        <TimeControl />
+        <nav aria-label="Invariants">
+          <Lamps />
+        </nav>
+      </div>
+      {!live && <Scrubber />}
       <Banner />
       <GuideStrip />
       <main className="instruments">
         <Topology />
-        <section className="panel" aria-label="Journals">
-          <Journals />
-        </section>
+        <div className="stack">
+          <section className="panel" aria-label="Journals">
+            <Journals />
+          </section>
+          <Costs />
+        </div>
         <section className="panel" aria-label="Timeline">
           <Timeline />
         </section>

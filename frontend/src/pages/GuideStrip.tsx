@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react";
-import { type Guide, heard, LAST, START, words } from "../actions/guide";
-import { events, isLive, type LabState, useLab } from "../store/store";
+import { type Guide, type Scene, type Script, START, takeoverScript, VIEW_SCRIPT } from "../actions/guide";
+import type { Vocabulary } from "../families/vocabulary";
+import { events, isLive, type LabState, useLab, useWords } from "../store/store";
 
 const DISMISSED = "cloverlab-guide-dismissed";
 const SESSION_TIMEOUT_MS = 5_000;
@@ -21,29 +22,58 @@ function remember(): void {
   }
 }
 
-/** Carries new events into the guide; an active that goes is remembered until another serves. */
-function useGuide(): [Guide, (guide: Guide) => void, string] {
+const SCRIPTS = new WeakMap<Vocabulary, Script>();
+
+/** The same script for the same words. */
+function scriptOf(words: Vocabulary): Script {
+  if (!words.locked) return VIEW_SCRIPT;
+  const script = SCRIPTS.get(words) ?? takeoverScript(words);
+  SCRIPTS.set(words, script);
+  return script;
+}
+
+/** Of the first group; a leader that goes is remembered until another serves. */
+function sceneOf({ live, cluster }: LabState): Scene {
+  const [first] = Object.values(live.groups);
+  const several = Object.keys(live.groups).length > 1;
+  const servers = Object.values(live.servers).filter(({ group }) => group === first?.name);
+  return {
+    leader: first?.active ?? "",
+    servers: servers.map(({ name }) => name),
+    session_timeout_ms: cluster?.timing.session_timeout_ms ?? SESSION_TIMEOUT_MS,
+    group: several ? (first?.name ?? "") : "",
+  };
+}
+
+/** Carries new events into the guide. */
+function useGuide(script: Script): [Guide, (guide: Guide) => void] {
   const [guide, setGuide] = useState(START);
   const seen = useRef(-1);
+  /** As it was before the events that come next: they may bring another leader. */
+  const before = useRef<Scene | null>(null);
   const beat = useLab((state) => state.beat);
-  const active = useLab((state) => Object.values(state.live.groups)[0]?.active ?? "");
   // biome-ignore lint/correctness/useExhaustiveDependencies: the beat tells that events came
   useEffect(() => {
     const last = events.last()?.seq ?? -1;
     if (seen.current < 0) seen.current = last;
     const from = events.firstIndex((event) => event.seq > seen.current);
     const fresh = events.from(from);
+    const now = sceneOf(useLab.getState());
+    const scene = before.current ?? now;
+    before.current = now;
     if (fresh.length === 0) return;
     seen.current = last;
-    setGuide((old) => fresh.reduce((so_far, event) => heard(so_far, event, active), old));
-  }, [beat, active]);
-  return [guide, setGuide, active];
+    setGuide((old) => fresh.reduce((so_far, event) => script.heard(so_far, event, scene), old));
+  }, [beat, script]);
+  return [guide, setGuide];
 }
 
 /** What to try first. It goes when it is told to, and does not come again. */
 export function GuideStrip() {
   const [shown, setShown] = useState(() => !wasDismissed());
-  const ready = useLab((state) => Object.values(state.live.groups).some(({ active }) => active !== ""));
+  const ready = useLab(
+    (state) => sceneOf(state).servers.length > 1 && state.cluster !== null && sceneOf(state).leader !== "",
+  );
   return shown && ready ? (
     <Strip
       onEnd={() => {
@@ -54,23 +84,19 @@ export function GuideStrip() {
   ) : null;
 }
 
-function firstGroup({ live }: LabState): string {
-  return Object.keys(live.groups)[0] ?? "";
-}
-
 function Strip({ onEnd }: { onEnd: () => void }) {
-  const [guide, setGuide, active] = useGuide();
-  const timeout_ms = useLab((state) => state.cluster?.timing.session_timeout_ms ?? SESSION_TIMEOUT_MS);
-  const group = useLab((state) => (Object.keys(state.live.groups).length > 1 ? firstGroup(state) : ""));
+  const script = scriptOf(useWords());
+  const [guide, setGuide] = useGuide(script);
+  const said = useLab((state) => script.words(guide, sceneOf(state)));
   const live = useLab(isLive);
   const { told, reached } = guide;
   if (!live) return null;
   return (
     <section className="guide" aria-label="What to try first" data-testid="guide" data-step={told}>
       <span className="guide-step" aria-hidden="true">
-        {told + 1}/{LAST + 1}
+        {told + 1}/{script.last + 1}
       </span>
-      <p aria-live="polite">{words(guide, active, timeout_ms, group)}</p>
+      <p aria-live="polite">{said}</p>
       {told > 0 && (
         <button type="button" className="plain" onClick={() => setGuide({ ...guide, told: told - 1 })}>
           Back
@@ -82,7 +108,7 @@ function Strip({ onEnd }: { onEnd: () => void }) {
         </button>
       )}
       <button type="button" className="plain" onClick={onEnd}>
-        {told === LAST ? "Done" : "Skip"}
+        {told === script.last ? "Done" : "Skip"}
       </button>
     </section>
   );

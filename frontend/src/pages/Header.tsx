@@ -3,11 +3,9 @@ import { useLab } from "../store/store";
 import { Clover } from "../ui/Clover";
 import { KeyCap } from "../ui/KeyCap";
 import { PageLinks } from "./PageLinks";
-import { RunMenu } from "./RunMenu";
 import { Throttle } from "./Throttle";
-import { TimeControl } from "./TimeControl";
 
-/** Which cluster, on what it runs, which page; with `onHelp`, which run and which moment of it. */
+/** Which cluster, on what it runs, which page, how hard its workload presses; with `onHelp`, the keys. */
 export function Header({ onHelp }: { onHelp?: () => void }) {
   const cluster = useLab((state) => state.cluster);
   return (
@@ -25,12 +23,6 @@ export function Header({ onHelp }: { onHelp?: () => void }) {
         </span>
       </h1>
       <PageLinks />
-      {onHelp && (
-        <>
-          <RunMenu />
-          <TimeControl />
-        </>
-      )}
       <span className="header-space" />
       <Throttle />
       <SchemeSwitch />

@@ -3,13 +3,14 @@ import { told } from "../actions/words";
 import { api } from "../api/client";
 import type { LabEvent, Lamp } from "../api/types";
 import { scrubTo } from "../store/moment";
-import { isLive, runStart, shownPicture, shownRun, useLab } from "../store/store";
+import { isLive, runStart, shownPicture, shownRun, useLab, useWords } from "../store/store";
 import { count, sinceStart } from "../store/time";
 import { complain } from "../store/toasts";
 import { Dialog } from "../ui/Dialog";
+import { capital, verdict } from "./verdict";
 
 const SIGNS = { grey: "○", green: "✓", red: "✕" };
-const WORDS = { grey: "not checked yet", green: "held so far", red: "broken" };
+const WORDS = { grey: "not checked now", green: "held so far", red: "broken" };
 const LOOK_BACK = 5_000;
 
 /** The lamp at another moment: of that only failures are known, and what the run's checker says today. */
@@ -37,24 +38,27 @@ export function Lamps() {
   return (
     <>
       <ul className="lamps" aria-label="Invariants">
-        {lamps.map(({ invariant, state, checked, meaning }) => (
-          <li key={invariant}>
-            <button
-              type="button"
-              className={`lamp lamp-${state}`}
-              data-testid={`lamp-${invariant.replaceAll(" ", "-")}`}
-              data-state={state}
-              title={`${meaning} ${WORDS[state]}, ${count(checked)} checks`}
-              onClick={() => setOpen(invariant)}
-            >
-              <span className="lamp-sign" aria-hidden="true">
-                {SIGNS[state]}
-              </span>
-              {invariant}
-              <span className="visually-hidden">, {WORDS[state]}</span>
-            </button>
-          </li>
-        ))}
+        {lamps.map((lamp) => {
+          const { invariant, state } = lamp;
+          return (
+            <li key={invariant}>
+              <button
+                type="button"
+                className={`lamp lamp-${state}`}
+                data-testid={`lamp-${invariant.replaceAll(" ", "-")}`}
+                data-state={state}
+                title={hint(lamp)}
+                onClick={() => setOpen(invariant)}
+              >
+                <span className="lamp-sign" aria-hidden="true">
+                  {SIGNS[state]}
+                </span>
+                {invariant}
+                <span className="visually-hidden">, {WORDS[state]}</span>
+              </button>
+            </li>
+          );
+        })}
       </ul>
       <Dialog opened={shown !== undefined} title={shown?.invariant ?? ""} onClose={() => setOpen(null)}>
         {shown !== undefined && <LampStory lamp={shown} onClose={() => setOpen(null)} />}
@@ -66,19 +70,24 @@ export function Lamps() {
 function LampStory({ lamp, onClose }: { lamp: Lamp; onClose: () => void }) {
   return (
     <div className="lamp-story">
-      <p>{lamp.meaning}</p>
+      <p>{capital(lamp.meaning)}.</p>
       {lamp.state === "red" ? (
         <>
           <p className="lamp-why">{lamp.explanation}</p>
           <Counterexample lamp={lamp} onClose={onClose} />
         </>
       ) : (
-        <p className="soft">
-          {WORDS[lamp.state]}: {count(lamp.checked)} checks.
-        </p>
+        <p className="soft">{verdict(lamp)}</p>
       )}
     </div>
   );
+}
+
+/** What a lamp says when it is pointed at. */
+function hint(lamp: Lamp): string {
+  return lamp.state === "grey"
+    ? `${capital(lamp.meaning)}. ${verdict(lamp)}`
+    : `${capital(lamp.meaning)}: ${WORDS[lamp.state]}, ${count(lamp.checked)} checks`;
 }
 
 interface Found {
@@ -103,6 +112,7 @@ async function findCounterexample(run: number, lamp: Lamp, signal: AbortSignal):
 function Counterexample({ lamp, onClose }: { lamp: Lamp; onClose: () => void }) {
   const run = useLab(shownRun);
   const start_ns = useLab(runStart);
+  const words = useWords();
   const [found, setFound] = useState<Found | null>(null);
   useEffect(() => {
     if (run === null) return;
@@ -121,7 +131,7 @@ function Counterexample({ lamp, onClose }: { lamp: Lamp; onClose: () => void }) 
           {evidence.map((event) => (
             <li key={event.seq}>
               <span className="figures">{sinceStart(event.at_ns, start_ns, 3)}</span>
-              {told(event)}
+              {told(event, words)}
             </li>
           ))}
         </ol>

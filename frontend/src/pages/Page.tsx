@@ -1,9 +1,11 @@
 import type { ComponentType } from "react";
-import { type PageName, useLab } from "../store/store";
+import { type PageName, useLab, useWords } from "../store/store";
 import { ClusterPage } from "./ClusterPage";
 import { CheckpointsPage } from "./checkpoints/CheckpointsPage";
 import { ComparePage } from "./compare/ComparePage";
+import { NotHere } from "./NotHere";
 import { NamespacePage } from "./namespace/NamespacePage";
+import { OF_IMAGES } from "./PageLinks";
 import { PoolPage } from "./pool/PoolPage";
 
 const PAGES: Record<PageName, ComponentType> = {
@@ -16,6 +18,8 @@ const PAGES: Record<PageName, ComponentType> = {
 
 /** The page that the URL names. */
 export function Page() {
-  const Named = PAGES[useLab((state) => state.page)];
+  const page = useLab((state) => state.page);
+  const { imaged } = useWords();
+  const Named = imaged || !OF_IMAGES.includes(page) ? PAGES[page] : NotHere;
   return <Named />;
 }

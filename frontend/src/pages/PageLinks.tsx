@@ -1,6 +1,9 @@
-import type { MouseEvent } from "react";
-import { type PageName, useLab } from "../store/store";
+import { type MouseEvent, useEffect, useRef } from "react";
+import { type PageName, useLab, useWords } from "../store/store";
 import { addressOf, goTo } from "../store/url";
+
+/** Pages of images and checkpoints; not every family has them. */
+export const OF_IMAGES: readonly PageName[] = ["pool", "checkpoints"];
 
 const PAGES: [PageName, string][] = [
   ["cluster", "Cluster"],
@@ -13,9 +16,10 @@ const PAGES: [PageName, string][] = [
 /** The ways to the other pages; a click with a key held opens another tab as everywhere. */
 export function PageLinks() {
   const page = useLab((state) => state.page);
+  const { imaged } = useWords();
   return (
     <nav className="page-links" aria-label="Pages">
-      {PAGES.map(([name, label]) => (
+      {PAGES.filter(([name]) => imaged || name === page || !OF_IMAGES.includes(name)).map(([name, label]) => (
         <PageLink key={name} name={name} label={label} current={name === page} />
       ))}
     </nav>
@@ -24,6 +28,10 @@ export function PageLinks() {
 
 function PageLink({ name, label, current }: { name: PageName; label: string; current: boolean }) {
   const address = useLab((state) => addressOf(name, state));
+  const here = useRef<HTMLAnchorElement>(null);
+  useEffect(() => {
+    if (current) here.current?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [current]);
   const follow = (event: MouseEvent): void => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
@@ -31,6 +39,7 @@ function PageLink({ name, label, current }: { name: PageName; label: string; cur
   };
   return (
     <a
+      ref={here}
       href={address}
       aria-current={current ? "page" : undefined}
       data-testid={`page-${name}`}

@@ -2,7 +2,6 @@ import { useEffect, useState } from "react";
 import { goLive, stepBack, stepForward, toggleFrozen } from "../store/moment";
 import { clock, isLive, runStart, shownPicture, useLab } from "../store/store";
 import { sinceStart } from "../store/time";
-import { Scrubber } from "./Scrubber";
 
 const TICK_MS = 100;
 
@@ -57,7 +56,6 @@ export function TimeControl() {
         </button>
       ) : (
         <>
-          <Scrubber />
           <button
             type="button"
             className="plain"

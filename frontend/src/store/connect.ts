@@ -1,10 +1,11 @@
 /** Carries the stream into the store: once per animation frame, however much came. */
 
+import { tellsAStory } from "../actions/words";
 import { api } from "../api/client";
 import { Stream } from "../api/socket";
 import type { Cluster, Failover, LabEvent, StreamFrame } from "../api/types";
 import { reduce } from "./reduce";
-import { clock, events, type LabState, messages, rates, useLab } from "./store";
+import { clock, events, type LabState, messages, rates, stories, tallies, useLab } from "./store";
 import { complain } from "./toasts";
 
 /** A hidden page gets no animation frames; it keeps up this often. */
@@ -57,6 +58,7 @@ function onFrame(frame: StreamFrame): void {
         ...changes,
         processes: frame.servers,
         dataNodes: frame.data_nodes,
+        journalNodes: frame.journal_nodes,
         clients: frame.clients,
         coordination: frame.coordination,
         links: frame.links,
@@ -66,7 +68,8 @@ function onFrame(frame: StreamFrame): void {
       changes = { ...changes, failovers: withFailover(frame) };
       break;
     case "counters":
-      changes = { ...changes, counters: frame.groups };
+      tallies.push(frame.servers);
+      changes = { ...changes, counters: frame.groups, replicated: frame.servers };
       break;
     case "lamps":
       changes = { ...changes, lamps: frame.lamps };
@@ -79,6 +82,7 @@ function keep(event: LabEvent): void {
   if (last !== undefined && event.seq <= last.seq) return;
   events.push(event);
   fresh.push(event);
+  if (tellsAStory(event)) stories.push(event);
 }
 
 function withFailover(split: Failover): Failover[] {
@@ -90,7 +94,7 @@ function withFailover(split: Failover): Failover[] {
 function onHello(hello: Extract<StreamFrame, { type: "hello" }>): void {
   clock.hear(hello.now_ns);
   const otherRun = useLab.getState().liveRun !== hello.run;
-  if (otherRun) for (const ring of [events, rates, messages]) ring.clear();
+  if (otherRun) for (const ring of [events, stories, rates, messages, tallies]) ring.clear();
   [fresh, changes] = [[], {}];
   const forgotten = otherRun ? { failovers: [] } : {};
   useLab.setState({ live: hello.picture, liveRun: hello.run, lamps: hello.lamps, ...forgotten });
@@ -121,7 +125,9 @@ function factsOf(cluster: Cluster): Partial<LabState> {
     image,
     address,
   }));
-  return { cluster, counters, links, clients, coordination, lamps, processes, dataNodes: cluster.data_nodes };
+  const { data_nodes: dataNodes, journal_nodes: journalNodes, replicated } = cluster;
+  const nodes = { dataNodes, journalNodes };
+  return { cluster, counters, replicated, links, clients, coordination, lamps, processes, ...nodes };
 }
 
 /** The one stream of this page. */

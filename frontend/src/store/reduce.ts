@@ -1,6 +1,6 @@
-import type { DataNode, Group, LabEvent, Picture, Server, StateEvent } from "../api/types";
+import type { DataNode, Group, JournalNode, LabEvent, Picture, Server, StateEvent } from "../api/types";
 
-const OVER_AT_ONCE = new Set(["take_lock", "expire_session", "add_server", "corrupt"]);
+const OVER_AT_ONCE = new Set(["take_lock", "force_view", "expire_session", "add_server", "corrupt"]);
 const ENDS_PROCESS = new Set(["crash", "stop", "power_loss"]);
 
 export const EMPTY_PICTURE: Picture = {
@@ -9,9 +9,12 @@ export const EMPTY_PICTURE: Picture = {
   servers: {},
   groups: {},
   data_nodes: {},
+  journal_nodes: {},
   faults: [],
   lamps: {},
 };
+
+type Struck = Server | DataNode | JournalNode;
 
 /** A picture being changed: what it hands out to be written was copied from the old one once. */
 class Draft {
@@ -24,6 +27,7 @@ class Draft {
       servers: { ...old.servers },
       groups: { ...old.groups },
       data_nodes: { ...old.data_nodes },
+      journal_nodes: { ...old.journal_nodes },
       lamps: { ...old.lamps },
     };
   }
@@ -34,17 +38,26 @@ class Draft {
 
   /** null for who is no data node. */
   dataNode(name: string): DataNode | null {
-    const known = this.picture.data_nodes[name];
+    return this.node(this.picture.data_nodes, name);
+  }
+
+  /** null for who is no journal node. */
+  journalNode(name: string): JournalNode | null {
+    return this.node(this.picture.journal_nodes, name);
+  }
+
+  private node<Node extends object>(nodes: Record<string, Node>, name: string): Node | null {
+    const known = nodes[name];
     if (known === undefined || this.fresh.has(known)) return known ?? null;
     const copy = { ...known };
-    this.picture.data_nodes[name] = copy;
+    nodes[name] = copy;
     this.fresh.add(copy);
     return copy;
   }
 
-  /** The server or data node of that name; null for anybody else. */
-  struck(name: string): Server | DataNode | null {
-    return this.knows(name) ? this.server(name) : this.dataNode(name);
+  /** The server, data node or journal node of that name; null for anybody else. */
+  struck(name: string): Struck | null {
+    return this.knows(name) ? this.server(name) : (this.dataNode(name) ?? this.journalNode(name));
   }
 
   server(name: string, group = ""): Server {
@@ -80,7 +93,7 @@ function unknownGroup(name: string): Group {
   return { name, epoch: 0, active: "", lock_owner: "", commit_sn: 0, configuration };
 }
 
-function stop(server: Server | DataNode): void {
+function stop(server: Struck): void {
   server.process = "stopped";
   server.pid = 0;
   if ("believes" in server) server.believes = "none";
@@ -97,7 +110,7 @@ const STEPS: Steps = {
   Started(draft, event) {
     const { pid, address } = event;
     const started = { process: "running", pid, address, warning: "" };
-    const node = draft.dataNode(event.server);
+    const node = draft.dataNode(event.server) ?? draft.journalNode(event.server);
     if (node !== null) Object.assign(node, started);
     if (draft.knows(event.server))
       Object.assign(draft.server(event.server), { ...started, believes: "none" });
@@ -110,6 +123,10 @@ const STEPS: Steps = {
     const { blocks, octets, damaged } = event;
     const node = draft.dataNode(event.server);
     if (node !== null) Object.assign(node, { blocks, octets, damaged });
+  },
+  JournalStored(draft, event) {
+    const node = draft.journalNode(event.server);
+    if (node !== null) Object.assign(node, { sn: event.sn, epoch: event.epoch });
   },
   RoleChanged(draft, event) {
     const server = draft.server(event.server, event.group);
@@ -190,8 +207,8 @@ const STEPS: Steps = {
   },
   FaultEnded(draft, event) {
     draft.picture.faults = draft.picture.faults.filter(({ fault }) => fault !== event.fault);
-    const { servers, data_nodes } = draft.picture;
-    for (const { name, faults } of [...Object.values(servers), ...Object.values(data_nodes)]) {
+    const { servers, data_nodes, journal_nodes } = draft.picture;
+    for (const { name, faults } of [servers, data_nodes, journal_nodes].flatMap(Object.values<Struck>)) {
       const server = faults.includes(event.fault) ? draft.struck(name) : null;
       if (server === null) continue;
       server.faults = faults.filter((fault) => fault !== event.fault);
@@ -203,7 +220,7 @@ const STEPS: Steps = {
   },
 };
 
-function strike(server: Server | DataNode, event: { fault: number; verb: string }): void {
+function strike(server: Struck, event: { fault: number; verb: string }): void {
   server.faults = [...server.faults, event.fault];
   if (ENDS_PROCESS.has(event.verb)) stop(server);
   else if (event.verb === "pause") server.process = "paused";

@@ -6,6 +6,7 @@ import type {
   Counters,
   DataNode,
   Failover,
+  JournalNode,
   LabEvent,
   Lamp,
   Link,
@@ -13,10 +14,12 @@ import type {
   Picture,
   Processes,
   Rate,
+  Replicated,
   Run,
   Server,
   Verb,
 } from "../api/types";
+import { type Vocabulary, vocabularyOf } from "../families/vocabulary";
 import { EMPTY_PICTURE } from "./reduce";
 import { Ring } from "./ring";
 import { MachineClock } from "./time";
@@ -83,12 +86,15 @@ export interface LabState {
   coordination: Coordination | null;
   /** Running or not and pid, as the operating system knows them. */
   processes: Processes["servers"];
-  /** The same of data nodes. */
+  /** The same of data nodes and of journal nodes. */
   dataNodes: DataNode[];
+  journalNodes: JournalNode[];
   /** Splits of the live run, oldest first, at most 100; a later frame for the same epoch replaces. */
   failovers: Failover[];
   /** By group, of the present; a group whose active does not answer is not in it. */
   counters: Record<string, Counters>;
+  /** By server, of the present: what it sent to the others of its group; of families that count it. */
+  replicated: Record<string, Replicated>;
   /** Counts changes of `events`, `rates` and `messages`, which are not in the store for speed. */
   beat: number;
   /** The run that is looked at; null is the live one. */
@@ -117,8 +123,10 @@ export const useLab = create<LabState>()(() => ({
   coordination: null,
   processes: [],
   dataNodes: [],
+  journalNodes: [],
   failovers: [],
   counters: {},
+  replicated: {},
   beat: 0,
   run: null,
   moment: null,
@@ -129,10 +137,14 @@ export const useLab = create<LabState>()(() => ({
 
 /** The newest events of the live run, by `seq`. */
 export const events = new Ring<LabEvent>(20_000);
+/** Those of them that are worth a line by themselves. */
+export const stories = new Ring<LabEvent>(50);
 /** One per 200 ms of the live run: the last ten minutes. */
 export const rates = new Ring<Rate>(3_000);
 /** Message lines of the live run, newest last; whoever draws remembers where it was. */
 export const messages = new Ring<MessageLine>(2_000);
+/** What servers counted, one a second of the live run: the last minute. */
+export const tallies = new Ring<Record<string, Replicated>>(60);
 /** The clock that events are stamped with. */
 export const clock = new MachineClock();
 
@@ -196,19 +208,34 @@ export function shownServers(state: LabState): Server[] {
   );
 }
 
-const nodesOverlaid = new WeakMap<DataNode, DataNode>();
+type Node = DataNode | JournalNode;
 
-/** Data nodes as shown: of the present, the operating system knows best who runs. */
-export function shownDataNodes(state: LabState): DataNode[] {
-  const nodes = Object.values(shownPicture(state).data_nodes);
-  if (!isLive(state)) return nodes;
+const nodesOverlaid = new WeakMap<Node, Node>();
+
+/** Of the present, the operating system knows best who runs; the same object for the same question. */
+function withProcesses<Kind extends Node>(nodes: Kind[], processes: readonly Kind[]): Kind[] {
   return nodes.map((node) => {
-    const known = state.dataNodes.find(({ name }) => name === node.name);
+    const known = processes.find(({ name }) => name === node.name);
     if (known === undefined || (known.process === node.process && known.pid === node.pid)) return node;
     const before = nodesOverlaid.get(node);
-    if (before?.process === known.process && before.pid === known.pid) return before;
+    if (before?.process === known.process && before.pid === known.pid) return before as Kind;
     const after = { ...node, process: known.process, pid: known.pid };
     nodesOverlaid.set(node, after);
     return after;
   });
 }
+
+/** Data nodes as shown. */
+export function shownDataNodes(state: LabState): DataNode[] {
+  const nodes = Object.values(shownPicture(state).data_nodes);
+  return isLive(state) ? withProcesses(nodes, state.dataNodes) : nodes;
+}
+
+/** Journal nodes as shown. */
+export function shownJournalNodes(state: LabState): JournalNode[] {
+  const nodes = Object.values(shownPicture(state).journal_nodes);
+  return isLive(state) ? withProcesses(nodes, state.journalNodes) : nodes;
+}
+
+/** The words of the cluster's family. */
+export const useWords = (): Vocabulary => useLab((state) => vocabularyOf(state.cluster?.protocol));

@@ -1,33 +1,26 @@
-import type { Letter, Role } from "../api/types";
+import type { Role } from "../api/types";
+import { ROLES } from "../families/roles";
 
-const LETTERS: Record<Role, Letter> = { active: "A", standby: "S", junior: "J", down: "-" };
-
-export function letterOf(role: Role): Letter {
-  return LETTERS[role];
-}
-
-/** A role by letter and shape, colour only besides: a ringed disc, a square, a triangle, an empty ring. */
+/** A role by letter and shape, colour only besides: a ringed disc, a hexagon, a square, a triangle, an empty ring. */
 export function RoleMark({ role, size = "3.6rem" }: { role: Role; size?: string }) {
+  const { letter, shape, tone } = ROLES[role];
+  const low = shape === "triangle";
   return (
-    <svg className={`mark mark-${role}`} viewBox="0 0 48 48" width={size} height={size} aria-hidden="true">
-      {role === "active" && (
+    <svg className={`mark mark-${tone}`} viewBox="0 0 48 48" width={size} height={size} aria-hidden="true">
+      {shape === "ring" && (
         <>
           <circle className="mark-ring" cx="24" cy="24" r="22.5" />
           <circle className="mark-fill" cx="24" cy="24" r="18.5" />
         </>
       )}
-      {role === "standby" && <rect className="mark-fill" x="5" y="5" width="38" height="38" rx="9" />}
-      {role === "junior" && (
+      {shape === "hexagon" && <path className="mark-fill" d="M13 3.5H35L46.5 24 35 44.5H13L1.5 24Z" />}
+      {shape === "square" && <rect className="mark-fill" x="5" y="5" width="38" height="38" rx="9" />}
+      {low && (
         <path className="mark-fill" d="M24 3.5 45.5 43a1.6 1.6 0 0 1-1.4 2.4H3.9A1.6 1.6 0 0 1 2.5 43Z" />
       )}
-      {role === "down" && <circle className="mark-hollow" cx="24" cy="24" r="20" />}
-      <text
-        x="24"
-        y={role === "junior" ? 40 : 33.5}
-        textAnchor="middle"
-        fontSize={role === "junior" ? 22 : 27}
-      >
-        {role === "down" ? "–" : LETTERS[role]}
+      {shape === "hollow" && <circle className="mark-hollow" cx="24" cy="24" r="20" />}
+      <text x="24" y={low ? 40 : 33.5} textAnchor="middle" fontSize={low ? 22 : 27}>
+        {letter === "-" ? "–" : letter}
       </text>
     </svg>
   );

@@ -31,8 +31,10 @@ class Wanted(msgspec.Struct, frozen=True):
         return bool(self.reason)
 
 
-def change_of_member(member: Member, replica: Replica, joining: dict[str, JoinView], stuck: bool) -> Wanted:
-    """What a member of the view would change; `stuck` says that an attempt of somebody came to nothing."""
+def change_of_member(
+    member: Member, replica: Replica, joining: dict[str, JoinView], stuck: bool, asked: bool = False
+) -> Wanted:
+    """What a member of the view would change; `stuck` says that an attempt of somebody came to nothing, `asked` that a person wants a new view."""
     view = member.view.members
     back = [name for name in view if name in joining]
     gone = sorted({*member.gone(), *back})
@@ -48,6 +50,8 @@ def change_of_member(member: Member, replica: Replica, joining: dict[str, JoinVi
     reasons += [f"{name} joins" for name in near if name not in gone]
     if stuck:
         reasons.append("the attempt before came to nothing")
+    if asked:
+        reasons.append("somebody asked for a new view")
     invited = sorted({*stay, *near})
     present = sum(name in invited for name in view)
     reason = ", ".join(reasons) if member.view.enough(present) else ""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import asdict
+
 from nodes.blocks.keeper import BlockKeeper
 from nodes.config import ServerConfig, group_of
-from nodes.metadata.pages import page_of
+from nodes.metadata.pages import Crossed, Log, counters_of, page_of
 from nodes.protocols.symmetric import messages as m
 from nodes.protocols.symmetric.member import Member
 from nodes.protocols.symmetric.membership import Membership
@@ -51,7 +53,14 @@ class Symmetric:
         if answer is not None:
             answer("group", lambda question: self._tell_group(int(question["sn"])))
             answer("tree", lambda question: page_of(self._replica.namespace, question))
-            answer("counters", lambda question: {"counters": None})
+            answer("counters", lambda question: {"counters": self._counters()})
+            answer("change_view", lambda question: {"asked": self._membership.ask_for_change()})
+
+    def _counters(self) -> dict[str, int] | None:
+        """None while this server is outside the view."""
+        if self._membership.member is None:
+            return None
+        return asdict(counters_of(self._replica.namespace, Crossed(), Log()))
 
     def _tell_group(self, sn: int) -> dict[str, Any]:
         for octets in self._replica.log.octets(sn, sn):

@@ -59,6 +59,8 @@ class Membership:
         """The newest attempt of others, and when it was seen."""
         self._wanted_since: int | None = None
         self._bringing = False
+        self._asked = False
+        """A person wants a new view."""
 
     def _now_ns(self) -> int:
         return self._world.clock.monotonic_ns()
@@ -187,6 +189,7 @@ class Membership:
             self.member.leave()
         replica = self._replica
         self._outside.forget()
+        self._asked = False
         self._requests.begin(agreed.number)
         member = self.member = Member(
             replica, agreed, self._requests, lambda: list(self._joining()), self._on_appended
@@ -204,6 +207,7 @@ class Membership:
         number = self.member.view.number
         self.member.leave()
         self.member = None
+        self._asked = False
         self._since_ns = self._now_ns()
         self._outside.forget()
         self._world.trace.emit(StoppedServing(self._group.name, number, reason))
@@ -220,6 +224,12 @@ class Membership:
 
     # --- changing the view ----------------------------------------------------------------------------------------------
 
+    def ask_for_change(self) -> bool:
+        """A new view as soon as it is this server's turn, though nothing demands one; False for who is no member."""
+        self._asked = self.member is not None
+        self._look.set()
+        return self._asked
+
     def _change_wanted(self) -> Wanted | None:
         """What this server would change now; it lets others go first who are before it in the view."""
         agreed, now_ns = self._agreement.agreed, self._now_ns()
@@ -229,7 +239,7 @@ class Membership:
             return None
         joining = self._joining()
         if self.member is not None:
-            wanted = change_of_member(self.member, self._replica, joining, agreed.changing)
+            wanted = change_of_member(self.member, self._replica, joining, agreed.changing, self._asked)
             self._bring_closer(wanted, joining)
         elif self._may_revive():
             waited = now_ns - self._since_ns > 3 * self.lease_ns

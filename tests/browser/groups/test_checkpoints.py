@@ -76,6 +76,13 @@ def test_the_keyboard_alone_goes_back_and_sees_what_was_set_aside(page: Page, pa
     for server in pair.ask("cluster")["servers"]:
         expect(aside).to_contain_text(server["name"], timeout=BACK_MS)
 
+    page.get_by_test_id("page-cluster").click()
+    lamp = page.get_by_test_id("lamp-linearisable")
+    expect(lamp).to_have_attribute("data-state", "grey")
+    lamp.click()
+    expect(page.get_by_role("dialog")).to_contain_text("since the cluster went back to a checkpoint")
+    expect(page.get_by_test_id("lamp-no-lost-write")).to_have_attribute("data-state", "green")
+
 
 def test_a_void_one_says_why_and_cannot_be_gone_back_to(page: Page, pair: Running) -> None:
     opened(page, pair)

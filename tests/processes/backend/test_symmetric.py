@@ -13,9 +13,14 @@ def test_a_member_is_killed_and_work_goes_on(tmp_path: Path) -> None:
     with up(tmp_path / "data", *options) as running:
         assert {server["role"] for server in running.cluster()["servers"]} == {"member"}
         assert running.get("/api/cluster")["protocol"] == "symmetric"
+        running.fault("force_view", "g1")
+        running.await_true(lambda: running.cluster()["groups"][0]["epoch"] == 2, "a view that was asked for")
+        assert len(running.cluster()["groups"][0]["configuration"]["members"]) == 3
+        verbs = {verb["verb"] for verb in running.get("/api/verbs")}
+        assert "force_view" in verbs and "take_lock" not in verbs
         running.fault("crash", "mds1")
         sn = running.cluster()["groups"][0]["commit_sn"]
-        running.await_true(lambda: running.cluster()["groups"][0]["epoch"] > 1, "the view without it")
+        running.await_true(lambda: running.cluster()["groups"][0]["epoch"] > 2, "the view without it")
         running.await_true(lambda: running.cluster()["groups"][0]["commit_sn"] > sn + 20, "work that goes on")
         remote.ask(running.port, "POST", "/api/fs", {"do": "mkdir", "path": "/while-it-was-away"})
         running.fault("restart", "mds1")

@@ -38,6 +38,12 @@ def test_the_split_of_a_crash() -> None:
     )
 
 
+def test_where_nobody_ever_held_a_lock_nothing_is_taken_over() -> None:
+    served = [(at_ms, f"mds{at_ms}", e.Serving("g1", 1, 0, 0)) for at_ms in (1, 2, 3)]
+    gone = (5_000, "coordination", e.SessionEnded("mds1", 7, "expired"))
+    assert splits(*served, gone, (5_100, "mds2", e.Serving("g1", 2, 0, 0))) == []
+
+
 def test_without_a_fault_the_last_answer_begins_it() -> None:
     (split,) = splits(*BEFORE, *TAKEOVER, (5_060, "client1", called(2, 5_060, "mds3", 2)))
     assert split.fault_ns == 90 * MS and split.detection_ms == 4_910

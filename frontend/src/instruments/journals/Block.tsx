@@ -1,8 +1,9 @@
 import { type KeyboardEvent, type PointerEvent, useMemo, useState } from "react";
 import { useCanvas } from "../../draw/useCanvas";
-import { useLab } from "../../store/store";
+import { stateWords, type Vocabulary } from "../../families/vocabulary";
+import { useLab, useWords } from "../../store/store";
 import { draw } from "./draw";
-import { columnsOf, heightOf, layout, WORD } from "./layout";
+import { columnsOf, heightOf, layout } from "./layout";
 import { RecordPanel } from "./RecordPanel";
 import { type Shown, useJournals } from "./useJournals";
 
@@ -20,6 +21,7 @@ interface Props {
 
 /** The journals of one replica group, with an axis of their own. */
 export function Block({ group, named, cell_rem, onWiden }: Props) {
+  const words = useWords();
   const [from, setFrom] = useState<number | null>(null);
   const [hover, setHover] = useState<Cell | null>(null);
   const [columns, setColumns] = useState(0);
@@ -33,7 +35,7 @@ export function Block({ group, named, cell_rem, onWiden }: Props) {
   const [canvas, size] = useCanvas((context, box, palette) => {
     if (shown === null) return;
     const geometry = layout(shown.data, shown.from_sn, shown.to_sn, box.width, box.rem);
-    draw(context, box, geometry, pointed, palette);
+    draw(context, box, geometry, pointed, words.term, palette);
   });
   const geometry = useMemo(
     () => (shown === null ? null : layout(shown.data, shown.from_sn, shown.to_sn, size.width, size.rem)),
@@ -67,13 +69,13 @@ export function Block({ group, named, cell_rem, onWiden }: Props) {
 
   const inView =
     shown !== null && pointed !== null && pointed.sn >= shown.from_sn && pointed.sn <= shown.to_sn;
-  const told = inView ? describe(shown, pointed) : "";
+  const told = inView ? describe(shown, pointed, words) : "";
   return (
     <section className="journals-block" aria-label={`Journals of ${group}`}>
       <div className="journals-line">
         {named && <h3>{group}</h3>}
         <p className="quiet journals-told" aria-live="polite">
-          {failed || told || "Point at a column; a click opens its group."}
+          {failed || told || `Point at a column; a click opens its ${words.unit}.`}
         </p>
         <span className="zoom">
           {from !== null && (
@@ -111,7 +113,7 @@ export function Block({ group, named, cell_rem, onWiden }: Props) {
         data-commit-sn={shown?.data.commit_sn}
         tabIndex={0}
         role="img"
-        aria-label={summary(shown, group)}
+        aria-label={summary(shown, group, words)}
         onKeyDown={onKey}
         onWheel={(event) => {
           if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) scroll(Math.round(event.deltaX / 8));
@@ -136,21 +138,22 @@ function moved(shown: Shown | null, cell: Cell | null, key: string): Cell | null
   return { server: servers[row] ?? cell.server, sn: Math.max(shown.from_sn, Math.min(shown.to_sn, sn)) };
 }
 
-function describe(shown: Shown, { server, sn }: Cell): string {
+function describe(shown: Shown, { server, sn }: Cell, words: Vocabulary): string {
   const row = shown.data.servers.find(({ name }) => name === server);
   const run = row?.cells.find(([first, last]) => first <= sn && sn <= last);
-  if (run === undefined) return `${server}, sn ${sn}: nothing`;
+  if (run === undefined) return `${server}, ${words.place} ${sn}: nothing`;
   const barrier = shown.data.barriers.find(([at]) => at === sn);
   const of = barrier === undefined ? "" : `, the barrier of checkpoint ${barrier[1]}`;
-  return `${server}, sn ${sn}${run[2] > 0 ? `, epoch ${run[2]}` : ""}: ${WORD[run[3]]}${of}`;
+  const term = run[2] > 0 ? `, ${words.term} ${run[2]}` : "";
+  return `${server}, ${words.place} ${sn}${term}: ${stateWords(words, run[3])}${of}`;
 }
 
-function summary(shown: Shown | null, group: string): string {
+function summary(shown: Shown | null, group: string, { place, settled }: Vocabulary): string {
   if (shown === null) return `Journals of ${group}: nothing yet`;
   const ends = shown.data.servers.map(({ name, cells }) => {
     const last = cells.filter((run) => run[3] !== "x").at(-1);
     return `${name} up to ${last?.[1] ?? 0}`;
   });
-  const marks = shown.data.barriers.map(([sn, name]) => `; barrier of ${name} at sn ${sn}`).join("");
-  return `Journals of ${group}, sn ${shown.from_sn} to ${shown.to_sn}; committed up to ${shown.data.commit_sn}; ${ends.join(", ")}${marks}`;
+  const marks = shown.data.barriers.map(([sn, name]) => `; barrier of ${name} at ${place} ${sn}`).join("");
+  return `Journals of ${group}, ${place} ${shown.from_sn} to ${shown.to_sn}; ${settled} up to ${shown.data.commit_sn}; ${ends.join(", ")}${marks}`;
 }

@@ -2,23 +2,18 @@ import { useState } from "react";
 import { useShallow } from "zustand/react/shallow";
 import type { CellState } from "../../api/types";
 import { useCanvas } from "../../draw/useCanvas";
-import { shownPicture, useLab } from "../../store/store";
+import { shownPicture, useLab, useWords } from "../../store/store";
 import { Block } from "./Block";
 import { drawCell } from "./draw";
-import { blocksOf, WORD } from "./layout";
+import { blocksOf } from "./layout";
 import "./journals.css";
 
 const WIDTHS = [0.12, 0.25, 0.5, 0.9, 1.6];
-const STATES: [CellState, string][] = [
-  ["p", "prepared"],
-  ["c", "committed"],
-  ["a", "applied"],
-  ["e", "other epoch"],
-  ["x", "missing"],
-];
+const STATES: readonly CellState[] = ["p", "c", "a", "e", "x"];
 
 /** Each replica group in a block of its own: a row for each server, a column for each serial number. */
 export function Journals() {
+  const words = useWords();
   const [zoom, setZoom] = useState(2);
   const [chosen, setChosen] = useState<string | null>(null);
   const groups = useLab(useShallow((state) => Object.keys(shownPicture(state).groups)));
@@ -30,8 +25,8 @@ export function Journals() {
       <header className="instrument-head">
         <h2>Journals</h2>
         <span className="legend">
-          {STATES.map(([state, name]) => (
-            <Key key={state} state={state} name={name} />
+          {STATES.map((state) => (
+            <Key key={state} state={state} words={words.states[state]} />
           ))}
         </span>
         <span className="zoom">
@@ -84,12 +79,12 @@ export function Journals() {
   );
 }
 
-function Key({ state, name }: { state: CellState; name: string }) {
+function Key({ state, words: [name, says] }: { state: CellState; words: readonly [string, string] }) {
   const [canvas] = useCanvas((context, { width, height, rem }, palette) =>
     drawCell(context, { x: 0, y: 0, width, height }, state, rem, palette),
   );
   return (
-    <span className="journals-key" title={WORD[state]}>
+    <span className="journals-key" title={says}>
       <canvas ref={canvas} />
       {name}
     </span>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { api } from "../../api/client";
-import { useLab } from "../../store/store";
+import { useLab, useWords } from "../../store/store";
 
 interface Group {
   sn: number;
@@ -18,6 +18,7 @@ const MOST = 200;
 export function RecordPanel({ server, sn }: { server: string; sn: number }) {
   const [group, setGroup] = useState<Group | null>(null);
   const [line, setLine] = useState("");
+  const { term, place, unit } = useWords();
   useEffect(() => {
     const stop = new AbortController();
     setGroup(null);
@@ -32,15 +33,15 @@ export function RecordPanel({ server, sn }: { server: string; sn: number }) {
   }, [server, sn]);
   const close = (): void => useLab.setState({ selection: null });
   return (
-    <section className="record" aria-label={`Group ${sn} of ${server}`} data-testid="record">
+    <section className="record" aria-label={`${place} ${sn} of ${server}`} data-testid="record">
       <header>
         <b>
-          {server}, sn {sn}
+          {server}, {place} {sn}
         </b>
         {group !== null && (
           <span>
-            as on its disk now: group {group.groupid} of epoch {group.epoch}, {group.records.length}{" "}
-            {group.records.length === 1 ? "record" : "records"}
+            as on its disk now: {unit === "group" ? `group ${group.groupid}` : unit} of {term} {group.epoch},{" "}
+            {group.records.length} {group.records.length === 1 ? "record" : "records"}
           </span>
         )}
         <button type="button" className="plain" onClick={close} aria-label="Close">
@@ -56,7 +57,9 @@ export function RecordPanel({ server, sn }: { server: string; sn: number }) {
             </li>
           ))}
           {group.records.length === 0 && (
-            <li className="quiet">empty: written at the beginning of an epoch</li>
+            <li className="quiet">
+              empty: written at the beginning of {term} {group.epoch}
+            </li>
           )}
         </ol>
       )}

@@ -51,6 +51,7 @@ export function draw(
   { width, rem }: Size,
   geometry: Geometry,
   pointed: { server: string; sn: number } | null,
+  term: string,
   palette: Palette,
 ): void {
   const { cell, rows, height, left } = geometry;
@@ -60,7 +61,7 @@ export function draw(
     context.fillStyle = palette("sunk");
     context.fillRect(x, 0, wide - 1, 1.1 * rem);
     context.fillStyle = palette("ink-soft");
-    const text = wide > 4 * rem ? `epoch ${epoch}` : `${epoch}`;
+    const text = wide > 4 * rem ? `${term} ${epoch}` : `${epoch}`;
     if (wide > rem) context.fillText(text, x + 0.3 * rem, 0.55 * rem);
   }
   for (const { server, y, height: tall, runs } of rows) {

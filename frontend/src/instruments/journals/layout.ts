@@ -29,13 +29,6 @@ export interface Geometry {
 const LEFT = 4.2;
 const TOP = 1.5;
 const ROW = 1.9;
-export const WORD: Record<CellState, string> = {
-  p: "prepared (durable, not known to be committed)",
-  c: "committed",
-  a: "applied",
-  e: "of another epoch than the committed one",
-  x: "missing",
-};
 
 /** So many blocks are about as high as the timeline beside them; of more groups one is chosen. */
 const STACKED_MOST = 4;

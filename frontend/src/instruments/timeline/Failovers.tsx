@@ -1,5 +1,5 @@
 import type { Failover } from "../../api/types";
-import { runStart, useLab } from "../../store/store";
+import { runStart, useLab, useWords } from "../../store/store";
 import { milliseconds, sinceStart } from "../../store/time";
 
 const PARTS = [
@@ -13,25 +13,34 @@ const PARTS = [
 export function Failovers({ failovers }: { failovers: readonly Failover[] }) {
   const start_ns = useLab(runStart);
   const several = useLab((state) => Object.keys(state.live.groups).length > 1);
+  const { term } = useWords();
   if (failovers.length === 0) return <p className="quiet">No takeover in this stretch.</p>;
   return (
     <ol className="failovers" data-testid="failovers">
       {failovers.slice(-3).map((split) => (
         <li key={`${split.group}-${split.epoch}`}>
-          <Split split={split} start_ns={start_ns} several={several} />
+          <Split split={split} start_ns={start_ns} several={several} term={term} />
         </li>
       ))}
     </ol>
   );
 }
 
+interface SplitProps {
+  split: Failover;
+  start_ns: number;
+  several: boolean;
+  /** What the family calls an epoch. */
+  term: string;
+}
+
 /** One takeover: who, when, and its four parts as a bar. */
-export function Split({ split, start_ns, several }: { split: Failover; start_ns: number; several: boolean }) {
+export function Split({ split, start_ns, several, term }: SplitProps) {
   return (
     <>
       <span className="failover-head">
         {sinceStart(split.fault_ns, start_ns, 1)} {several && `${split.group}: `}
-        <b>{split.from || "nobody"}</b> → <b>{split.to}</b>, epoch {split.epoch}:{" "}
+        <b>{split.from || "nobody"}</b> → <b>{split.to}</b>, {term} {split.epoch}:{" "}
         {milliseconds(split.total_ms)}
       </span>
       <span className="failover-bar">

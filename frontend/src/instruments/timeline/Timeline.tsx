@@ -1,15 +1,23 @@
 import { type KeyboardEvent, type PointerEvent, useCallback, useMemo, useRef, useState } from "react";
 import { useCanvas } from "../../draw/useCanvas";
 import { goLive, scrubTo } from "../../store/moment";
-import { runStart, useLab } from "../../store/store";
+import { runStart, useLab, useWords } from "../../store/store";
 import { NS_PER_S, sinceStart } from "../../store/time";
 import { draw } from "./draw";
 import { Failovers } from "./Failovers";
 import { heightOf, layout } from "./layout";
 import { SPANS_S, useTimeline, type Window } from "./useTimeline";
+import { Views } from "./Views";
+import { viewsOf } from "./viewChanges";
 import "./timeline.css";
 
 const SCRUB_MS = 60;
+const KEYS = [
+  ["key-ok", "answered"],
+  ["key-failed", "failed"],
+  ["key-p50", "median"],
+  ["key-p99", "99 %"],
+] as const;
 /** The room that is kept until the bands are known. */
 const FIRST_BANDS = new Array<{ group: string }>(4).fill({ group: "" });
 const NAMES: Record<number, string> = {
@@ -25,7 +33,12 @@ const NAMES: Record<number, string> = {
 /** Requests, latency, places and takeovers over time; dragging goes into the past. */
 export function Timeline() {
   const [window_, setWindow] = useState<Window>({ span: 60, end_ns: null });
-  const { data, failed } = useTimeline(window_);
+  const { locked } = useWords();
+  const { data: told, failed } = useTimeline(window_);
+  const data = useMemo(
+    () => (told === null ? null : { ...told, views: viewsOf(told.views, locked) }),
+    [told, locked],
+  );
   const start_ns = useLab(runStart);
   const cursor_ns = useLab((state) => state.moment?.at_ns ?? null);
   const geometryOf = useCallback(
@@ -64,8 +77,11 @@ export function Timeline() {
       <header className="instrument-head">
         <h2>Timeline</h2>
         <span className="legend">
-          <i className="key-ok" /> answered <i className="key-failed" /> failed <i className="key-p50" />{" "}
-          median <i className="key-p99" /> 99 %
+          {KEYS.map(([key, words]) => (
+            <span key={key}>
+              <i className={key} /> {words}
+            </span>
+          ))}
         </span>
         <span className="zoom">
           <button
@@ -105,7 +121,11 @@ export function Timeline() {
         onKeyDown={onKey}
         {...scrub}
       />
-      <Failovers failovers={data?.failovers ?? []} />
+      {locked ? (
+        <Failovers failovers={data?.failovers ?? []} />
+      ) : (
+        <Views views={data?.views ?? []} from_ns={data?.from_ns ?? 0} />
+      )}
     </>
   );
 }
@@ -144,5 +164,6 @@ function spoken(data: ReturnType<typeof useTimeline>["data"]): string {
   const faults = data.faults.map(({ verb, targets }) => `${verb} ${targets.join(" ")}`);
   const marks = data.barriers.map(({ name }) => name);
   const checkpoints = marks.length > 0 ? `; checkpoints ${marks.join(", ")}` : "";
-  return `places ${places.join(", ")}; faults ${faults.join(", ") || "none"}${checkpoints}`;
+  const views = data.views.map(({ number, members }) => `; view ${number}: ${members.join(" ")}`).join("");
+  return `places ${places.join(", ")}; faults ${faults.join(", ") || "none"}${checkpoints}${views}`;
 }

@@ -24,6 +24,7 @@ export function draw(
     label(context, server, y + height / 2, rem, palette);
     for (const span of spans) band(context, span, span.letter, rem, palette);
   }
+  drawViews(context, geometry, rem, palette);
   drawBarriers(context, geometry, rem, palette);
   drawFaults(context, geometry, rem, palette);
   if (cursor_ns !== null) drawCursor(context, geometry, cursor_ns, rem, palette, width);
@@ -126,7 +127,7 @@ function drawLatency(
   palette: Palette,
 ): void {
   const { box, p50, p99, lines } = latency;
-  label(context, "latency", box.y - 0.35 * rem, rem, palette);
+  label(context, "latency", box.y - 0.75 * rem, rem, palette);
   context.font = font(rem, 0.65);
   context.fillStyle = palette("ink-soft");
   context.strokeStyle = palette("line");
@@ -203,6 +204,35 @@ function drawBarriers(
     context.fillRect(left, y - 0.55 * rem, wide, 1.1 * rem);
     context.fillStyle = palette("active");
     context.fillText(words, left + 0.25 * rem, y + 0.5);
+  }
+}
+
+/** A new view is a dotted line through the bands, with its number over them. */
+function drawViews(
+  context: CanvasRenderingContext2D,
+  { plot, latency, views }: Geometry,
+  rem: number,
+  palette: Palette,
+): void {
+  const y = latency.box.y + latency.box.height - 0.1 * rem;
+  context.strokeStyle = palette("active");
+  context.lineWidth = 2;
+  context.font = font(rem, 0.7, 600);
+  context.textBaseline = "middle";
+  for (const { x, text } of views) {
+    context.setLineDash([2, 2]);
+    context.beginPath();
+    context.moveTo(Math.round(x), y);
+    context.lineTo(Math.round(x), plot.height);
+    context.stroke();
+    context.setLineDash([]);
+    if (text === null) continue;
+    const wide = context.measureText(text).width + 0.5 * rem;
+    const left = Math.min(x, plot.x + plot.width - wide);
+    context.fillStyle = palette("active-wash");
+    context.fillRect(left, y - 0.55 * rem, wide, 1.1 * rem);
+    context.fillStyle = palette("active");
+    context.fillText(text, left + 0.25 * rem, y + 0.5);
   }
 }
 

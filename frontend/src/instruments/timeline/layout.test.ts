@@ -26,6 +26,7 @@ const DATA: Timeline = {
     { fault: 2, verb: "crash", targets: ["mds2"], at_ns: 13 * S, ended_ns: 15 * S },
     { fault: 3, verb: "cut", targets: ["mds3"], at_ns: 30 * S, ended_ns: null },
   ],
+  views: [],
   barriers: [
     { name: "monday", at_ns: 14 * S, groups: ["g1"] },
     { name: "earlier", at_ns: 2 * S, groups: ["g1"] },

@@ -26,6 +26,8 @@ export interface Geometry {
   faults: { x: number; until: number | null; text: string; row: number }[];
   /** Checkpoints, as lines through everything. */
   barriers: { x: number; text: string }[];
+  /** Views that were agreed on in the stretch; one whose words have no room before the next one has none. */
+  views: { x: number; text: string | null }[];
   axis: { x: number; at_ns: number }[];
   at: (x: number) => number;
   x: (at_ns: number) => number;
@@ -160,12 +162,23 @@ export function layout(asked: Timeline, start_ns: number, width: number, rem: nu
     barriers: data.barriers
       .filter(({ at_ns }) => at_ns >= data.from_ns && at_ns <= data.to_ns)
       .map(({ name, at_ns }) => ({ x: time(at_ns), text: name })),
+    views: viewMarks(data, time, rem),
     axis: axisTimes(data.from_ns, data.to_ns, start_ns, Math.max(2, Math.floor(plot.width / (6 * rem)))).map(
       (at_ns) => ({ x: time(at_ns), at_ns }),
     ),
     at: (x) => time.invert(Math.min(Math.max(x, plot.x), plot.x + plot.width)),
     x: (at_ns) => time(at_ns),
   };
+}
+
+function viewMarks(data: Timeline, time: (at_ns: number) => number, rem: number): Geometry["views"] {
+  const inside = data.views.filter(({ at_ns }) => at_ns >= data.from_ns && at_ns <= data.to_ns);
+  return inside.map(({ number, at_ns }, index) => {
+    const [x, text] = [time(at_ns), `view ${number}`];
+    const next = inside[index + 1];
+    const room = next === undefined ? Number.POSITIVE_INFINITY : time(next.at_ns) - x;
+    return { x, text: room > (text.length * 0.42 + 0.7) * rem ? text : null };
+  });
 }
 
 /** Faults as flags; those that would write over each other go to the next row. */
@@ -175,7 +188,7 @@ function flags(data: Timeline, time: (at_ns: number) => number, rem: number): Ge
     .filter(({ at_ns, ended_ns }) => (ended_ns ?? data.to_ns) >= data.from_ns && at_ns <= data.to_ns)
     .map((fault) => {
       const x = time(Math.max(fault.at_ns, data.from_ns));
-      const text = `${fault.verb} ${fault.targets.join(" ")}`;
+      const text = `${fault.verb.replaceAll("_", " ")} ${fault.targets.join(" ")}`;
       const free = ends.findIndex((end) => end <= x);
       const row = free < 0 ? FAULT_ROWS - 1 : free;
       ends[row] = x + (text.length * 0.42 + 1) * rem;

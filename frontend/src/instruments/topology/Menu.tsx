@@ -2,8 +2,8 @@ import { Popover } from "@mantine/core";
 import { useShallow } from "zustand/react/shallow";
 import { VerbList } from "../../actions/VerbList";
 import type { Coordination, Process } from "../../api/types";
-import { type Pointed, shownDataNodes, useLab } from "../../store/store";
-import { dataNodeActs, groupActs, linkActs, processActs, serverActs } from "./acts";
+import { type Pointed, shownDataNodes, shownJournalNodes, useLab } from "../../store/store";
+import { groupActs, linkActs, nodeActs, processActs, serverActs } from "./acts";
 import { along, type Box, boxOf, COORDINATION, type Geometry, type Point } from "./layout";
 import { stateOf } from "./rules";
 import { whereWords } from "./ServerCard";
@@ -22,7 +22,7 @@ function around({ x, y }: Point): Box {
 function anchorOf(pointed: Pointed, geometry: Geometry): Box {
   if (pointed.kind === "link") {
     const ends = [pointed.a, pointed.b];
-    const link = [...geometry.links, ...geometry.bridges, ...geometry.ways].find(
+    const link = [...geometry.links, ...geometry.bridges, ...geometry.journalWays, ...geometry.ways].find(
       ({ a, b }) => ends.includes(a) && ends.includes(b),
     );
     return link === undefined ? boxOf(geometry, pointed.a) : around(along(link.curve, 0.5));
@@ -76,7 +76,8 @@ function titleOf(pointed: Pointed): string {
 
 function MenuBody({ pointed }: { pointed: Pointed }) {
   const { verbs, links, live, clients, coordination, processes } = useLab();
-  const nodes = useLab(useShallow(shownDataNodes));
+  const dataNodes = useLab(useShallow(shownDataNodes));
+  const journalNodes = useLab(useShallow(shownJournalNodes));
   if (verbs.length === 0) return <p className="soft">The control plane has not told its verbs yet.</p>;
   if (pointed.kind === "link")
     return <VerbList acts={linkActs(verbs, pointed.a, pointed.b, links)} onDone={close} />;
@@ -98,14 +99,15 @@ function MenuBody({ pointed }: { pointed: Pointed }) {
   const others = [
     ...clients.map(({ name }) => name),
     ...Object.keys(live.servers),
+    ...Object.keys(live.journal_nodes),
     ...Object.keys(live.data_nodes),
   ];
-  const node = nodes.find(({ name }) => name === pointed.name);
+  const node = [...dataNodes, ...journalNodes].find(({ name }) => name === pointed.name);
   if (node !== undefined)
     return (
       <>
         {node.warning && <p className="menu-warning">{node.warning}</p>}
-        <VerbList acts={dataNodeActs(verbs, node, links)} onDone={close} />
+        <VerbList acts={nodeActs(verbs, node, links)} onDone={close} />
         <Peers name={node.name} peers={others} />
       </>
     );

@@ -1,12 +1,15 @@
 import { useShallow } from "zustand/react/shallow";
-import type { Server } from "../../api/types";
-import { shownDataNodes, useLab, usePicture } from "../../store/store";
+import type { Group, Server } from "../../api/types";
+import type { Vocabulary } from "../../families/vocabulary";
+import { shownDataNodes, shownJournalNodes, useLab, usePicture, useWords } from "../../store/store";
 import { disagreement } from "./ServerCard";
 
 /** The topology as a table, for who reads it with ears. */
 export function Mirror({ servers }: { servers: Server[] }) {
   const { groups } = usePicture();
   const nodes = useLab(useShallow(shownDataNodes));
+  const journalNodes = useLab(useShallow(shownJournalNodes));
+  const words = useWords();
   const connection = useLab((state) => state.connection.state);
   return (
     <div className="visually-hidden">
@@ -14,13 +17,22 @@ export function Mirror({ servers }: { servers: Server[] }) {
         <caption>Servers as they are shown</caption>
         <thead>
           <tr>
-            {["Server", "Group", "Role", "Process", "Epoch", "sn", "Applied sn", "Lag", "Lock", "Says"].map(
-              (head) => (
-                <th key={head} scope="col">
-                  {head}
-                </th>
-              ),
-            )}
+            {[
+              "Server",
+              "Group",
+              "Role",
+              "Process",
+              words.term,
+              words.place,
+              `Applied ${words.place}`,
+              "Lag",
+            ].map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+            <th scope="col">{words.locked ? "Lock" : "View"}</th>
+            <th scope="col">Says</th>
           </tr>
         </thead>
         <tbody>
@@ -45,12 +57,49 @@ export function Mirror({ servers }: { servers: Server[] }) {
               <td>{server.sn}</td>
               <td>{server.applied_sn}</td>
               <td>{server.lag}</td>
-              <td>{groups[server.group]?.lock_owner === server.name ? "holds the lock" : ""}</td>
-              <td>{[disagreement(server), server.warning].filter(Boolean).join("; ")}</td>
+              <td>{standing(words, groups[server.group], server.name)}</td>
+              <td>
+                {[
+                  disagreement(server, words, groups[server.group]?.configuration.members ?? []),
+                  server.warning,
+                ]
+                  .filter(Boolean)
+                  .join("; ")}
+              </td>
             </tr>
           ))}
         </tbody>
       </table>
+      {journalNodes.length > 0 && (
+        <table>
+          <caption>{words.journalNodes} as they are shown</caption>
+          <thead>
+            <tr>
+              {["Node", "Process", words.place, words.journalTerm].map((head) => (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {journalNodes.map(({ name, process, sn, epoch }) => (
+              <tr
+                key={name}
+                data-testid={`journalnode-${name}`}
+                data-process={process}
+                data-sn={sn}
+                data-epoch={epoch}
+              >
+                <th scope="row">{name}</th>
+                <td>{process}</td>
+                <td>{sn}</td>
+                <td>{epoch}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
       {nodes.length > 0 && (
         <table>
           <caption>Data nodes as they are shown</caption>
@@ -84,4 +133,10 @@ export function Mirror({ servers }: { servers: Server[] }) {
       )}
     </div>
   );
+}
+
+function standing(words: Vocabulary, group: Group | undefined, name: string): string {
+  if (group === undefined) return "";
+  if (words.locked) return group.lock_owner === name ? "holds the lock" : "";
+  return group.configuration.members.includes(name) ? "in the view" : "outside";
 }

@@ -1,5 +1,5 @@
 import type { Client, Counters, EnsembleServer, Group } from "../../api/types";
-import { isLive, rates, useLab } from "../../store/store";
+import { isLive, rates, useLab, useWords } from "../../store/store";
 import { count, milliseconds } from "../../store/time";
 import { type Box, COORDINATION } from "./layout";
 import { hasQuorum } from "./rules";
@@ -12,31 +12,60 @@ export function placed(box: Box) {
 interface LaneProps {
   box: Box;
   group: Group | undefined;
+  /** Its servers by name. */
+  servers: readonly string[];
   /** What its active counts now; not known of a past moment, or while none answers. */
   counters: Counters | undefined;
   onOpen: () => void;
 }
 
 /** The lane of a replica group, with what the group agrees on. */
-export function LaneSign({ box, group, counters, onOpen }: LaneProps) {
+export function LaneSign({ box, group, servers, counters, onOpen }: LaneProps) {
+  const words = useWords();
   if (group === undefined) return null;
-  const { name, epoch, lock_owner, commit_sn } = group;
+  const { name, epoch, commit_sn } = group;
   return (
     <div className="lane" style={placed(box)}>
       <button type="button" className="lane-sign" aria-haspopup="dialog" onClick={onOpen}>
         <strong>{name}</strong>
         <span>
-          epoch <b data-testid={`epoch-${name}`}>{epoch}</b>
+          {words.term} <b data-testid={`epoch-${name}`}>{epoch}</b>
         </span>
         <span>
-          committed sn <b>{count(commit_sn)}</b>
+          {words.settled} {words.place} <b>{count(commit_sn)}</b>
         </span>
-        <span className={lock_owner === "" ? "lane-nobody" : ""}>
-          {lock_owner === "" ? "nobody holds the lock" : `lock: ${lock_owner}`}
-        </span>
+        {words.locked ? <Lock owner={group.lock_owner} /> : <View group={group} servers={servers} />}
         {counters !== undefined && <Counted name={name} counters={counters} />}
       </button>
     </div>
+  );
+}
+
+function Lock({ owner }: { owner: string }) {
+  if (owner === "") return <span className="lane-nobody">nobody holds the lock</span>;
+  return <span>lock: {owner}</span>;
+}
+
+/** Who is in the primary partition, and who is not. */
+function View({ group, servers }: { group: Group; servers: readonly string[] }) {
+  const { name, configuration } = group;
+  const { members } = configuration;
+  const outside = servers.filter((server) => !members.includes(server));
+  return (
+    <>
+      <span
+        data-testid={`view-${name}`}
+        data-number={configuration.number}
+        title="The servers of the present view are the primary partition: only they answer, and a write is shown when all of them have it"
+      >
+        in the view <b>{members.join(", ") || "nobody"}</b>
+      </span>
+      {outside.length > 0 && (
+        <span data-testid={`outside-${name}`} className="lane-outside">
+          outside <b>{outside.join(", ")}</b>
+        </span>
+      )}
+    </>
   );
 }
 

@@ -1,5 +1,7 @@
 import { memo, type PointerEvent } from "react";
 import type { Server } from "../../api/types";
+import { ROLES } from "../../families/roles";
+import type { Vocabulary } from "../../families/vocabulary";
 import { count } from "../../store/time";
 import { RoleMark } from "../../ui/RoleMark";
 import type { Box } from "./layout";
@@ -13,16 +15,25 @@ interface Props {
   compact: boolean;
   selected: boolean;
   holdsLock: boolean;
+  words: Vocabulary;
+  /** Who counts in its group; of members, who is in the view. */
+  members: readonly string[];
   dragged: { x: number; y: number } | null;
   onOpen: (name: string) => void;
   onFocus: (name: string) => void;
   onGrab: (event: PointerEvent<HTMLButtonElement>, name: string) => void;
 }
 
-/** What a server says of itself when the global view says otherwise. */
-export function disagreement({ role, believes, process }: Server): string {
-  if (process === "stopped" || believes === "none" || believes === role) return "";
-  if (believes === "elected") return "upgrading";
+/** What a server says of itself when the global view says otherwise; where members agree on a view, that it is not in it. */
+export function disagreement(
+  { name, role, believes, process }: Server,
+  words: Vocabulary,
+  members: readonly string[],
+): string {
+  if (process === "stopped" || believes === "none") return "";
+  if (!words.locked && role !== "joining" && !members.includes(name)) return "outside";
+  if (believes === role) return "";
+  if (believes === "elected") return words.elected;
   return `says ${believes}`;
 }
 
@@ -40,9 +51,10 @@ export function whereWords({ container, image, address, pid }: Where): string {
 type Where = Pick<Server, "container" | "image" | "address" | "pid">;
 
 export const ServerCard = memo(function ServerCard(props: Props) {
-  const { server, box, compact, selected, holdsLock, dragged, onOpen, onFocus, onGrab } = props;
+  const { server, box, compact, selected, holdsLock, words, members, dragged, onOpen, onFocus, onGrab } =
+    props;
   const { name, role, sn, epoch, applied_sn, lag, pid, container } = server;
-  const [state, says] = [processWord(server), disagreement(server)];
+  const [state, says] = [processWord(server), disagreement(server, words, members)];
   const place = dragged ?? box;
   return (
     <button
@@ -50,9 +62,10 @@ export const ServerCard = memo(function ServerCard(props: Props) {
       id={`card-${name}`}
       data-server-card=""
       data-testid={`card-${name}`}
-      className={`card card-${role} ${compact ? "card-compact" : ""} ${dragged ? "card-dragged" : ""}`}
+      className={`card card-${ROLES[role].tone} ${compact ? "card-compact" : ""} ${dragged ? "card-dragged" : ""}`}
       data-process={server.process}
       data-selected={selected || undefined}
+      title={`${name}, ${role}: ${ROLES[role].says}`}
       aria-haspopup="dialog"
       style={{ width: box.width, height: box.height, transform: `translate(${place.x}px, ${place.y}px)` }}
       onClick={() => onOpen(name)}
@@ -73,14 +86,14 @@ export const ServerCard = memo(function ServerCard(props: Props) {
         )}
       </span>
       <span className="card-sn" data-long={sn >= MANY || undefined} aria-hidden="true">
-        <small>sn</small>
+        <small>{words.place}</small>
         {count(sn)}
       </span>
       {!compact && (
         <span className="card-numbers" aria-hidden="true">
-          <Figure label="epoch" value={epoch} />
+          <Figure label={words.term} value={epoch} />
           <Figure label="lag" value={lag} loud={lag > 0 && server.process !== "stopped"} />
-          <Figure label="applied" value={applied_sn} wide />
+          <Figure label={words.states.a[0]} value={applied_sn} wide />
           {container ? (
             <span className="figure figure-wide" title={whereWords(server)}>
               <small>container</small>

@@ -1,22 +1,10 @@
-import { tellsAStory, told } from "../../actions/words";
-import type { LabEvent } from "../../api/types";
-import { events, isLive, runStart, useLab } from "../../store/store";
+import { told } from "../../actions/words";
+import { isLive, runStart, stories, useLab, useWords } from "../../store/store";
 import { sinceStart } from "../../store/time";
 import type { Box } from "./layout";
 import { placed } from "./Places";
 
 const LINES = 4;
-const LOOK_BACK = 4_000;
-
-function newest(): LabEvent[] {
-  const found: LabEvent[] = [];
-  const oldest = Math.max(0, events.length - LOOK_BACK);
-  for (let index = events.length - 1; index >= oldest && found.length < LINES; index -= 1) {
-    const event = events.at(index);
-    if (event !== undefined && tellsAStory(event)) found.push(event);
-  }
-  return found;
-}
 
 /** What happened last, in words; while frozen, the event that was stepped to. */
 export function Story({ box }: { box?: Box }) {
@@ -24,7 +12,8 @@ export function Story({ box }: { box?: Box }) {
   const live = useLab(isLive);
   const stepped = useLab((state) => state.moment?.event ?? null);
   const start_ns = useLab(runStart);
-  const lines = live ? newest() : stepped === null ? [] : [stepped];
+  const words = useWords();
+  const lines = live ? stories.from(stories.length - LINES).reverse() : stepped === null ? [] : [stepped];
   return (
     <section
       className={`story ${box ? "story-placed" : ""}`}
@@ -42,7 +31,7 @@ export function Story({ box }: { box?: Box }) {
           {lines.map((event) => (
             <li key={event.seq} data-kind={event.kind}>
               <span className="figures">{sinceStart(event.at_ns, start_ns, 2)}</span>
-              <span title={told(event)}>{told(event)}</span>
+              <span title={told(event, words)}>{told(event, words)}</span>
             </li>
           ))}
         </ol>

@@ -10,15 +10,18 @@ import {
   isLive,
   type Selection,
   shownDataNodes,
+  shownJournalNodes,
   shownPicture,
   shownServers,
   useLab,
+  useWords,
 } from "../../store/store";
 import { toast } from "../../store/toasts";
 import { KeyCap } from "../../ui/KeyCap";
 import { useRem } from "../../ui/useRem";
 import { DataNodes } from "./DataNodes";
 import { Dots } from "./Dots";
+import { JournalNodes } from "./JournalNodes";
 import { Legend } from "./Legend";
 import { Links } from "./Links";
 import { type Geometry, layout, type Scene } from "./layout";
@@ -31,6 +34,8 @@ import { Story } from "./Story";
 import { useDrag } from "./useDrag";
 import { useLasso } from "./useLasso";
 
+const NOBODY: readonly string[] = [];
+
 /** The rules on links at the moment that is shown. */
 function useShownLinks(servers: Server[]): Link[] {
   const live = useLab(isLive);
@@ -38,8 +43,13 @@ function useShownLinks(servers: Server[]): Link[] {
   const faults = useLab((state) => shownPicture(state).faults);
   const clients = useLab((state) => state.clients);
   const ensemble = useEnsemble();
-  const dataNodes = useLab(useShallow((state) => Object.keys(shownPicture(state).data_nodes)));
-  const names = [...[...servers, ...clients].map(({ name }) => name), ...dataNodes];
+  const nodes = useLab(
+    useShallow((state) => {
+      const { journal_nodes, data_nodes } = shownPicture(state);
+      return [...Object.keys(journal_nodes), ...Object.keys(data_nodes)];
+    }),
+  );
+  const names = [...[...servers, ...clients].map(({ name }) => name), ...nodes];
   const serverNames = servers.map(({ name }) => name);
   return gathered(live ? links : linksOfFaults(faults, names), ensemble, serverNames);
 }
@@ -56,6 +66,7 @@ function useGeometry(servers: Server[], links: Link[], width: number, rem: numbe
   const clientNames = clients.map(({ name }) => name).join(" ");
   const names = servers.map(({ name }) => name);
   const ensemble = useEnsemble().length;
+  const journalNodes = useLab((state) => Object.keys(shownPicture(state).journal_nodes).join(" "));
   const dataNodes = useLab((state) => Object.keys(shownPicture(state).data_nodes).join(" "));
   const actives = useLab((state) =>
     Object.values(shownPicture(state).groups)
@@ -75,10 +86,11 @@ function useGeometry(servers: Server[], links: Link[], width: number, rem: numbe
       clients: clientNames.split(" ").filter(Boolean),
       adrift: new Set(adrift.split(" ").filter(Boolean)),
       ensemble,
+      journalNodes: journalNodes.split(" ").filter(Boolean),
       dataNodes: dataNodes.split(" ").filter(Boolean),
     };
     return layout(scene, width, rem);
-  }, [members, actives, clientNames, adrift, ensemble, dataNodes, width, rem]);
+  }, [members, actives, clientNames, adrift, ensemble, journalNodes, dataNodes, width, rem]);
 }
 
 /** Servers, their links and what goes on between them; faults where the hand is. */
@@ -119,7 +131,9 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
   const counters = useLab((state) => state.counters);
   const clients = useLab((state) => state.clients);
   const nodes = useLab(useShallow(shownDataNodes));
+  const journalNodes = useLab(useShallow(shownJournalNodes));
   const selection = useLab((state) => state.selection);
+  const words = useWords();
 
   const drop = useCallback(
     (name: string, onIsland: boolean) => {
@@ -166,6 +180,7 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
             key={name}
             box={box}
             group={groups[name]}
+            servers={servers.filter((server) => server.group === name).map((server) => server.name)}
             counters={live ? counters[name] : undefined}
             onOpen={() => useLab.setState({ menu: { kind: "group", name } })}
           />
@@ -211,6 +226,8 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
               box={box}
               compact={geometry.compact}
               selected={isSelected(selection, server.name)}
+              words={words}
+              members={groups[server.group]?.configuration.members ?? NOBODY}
               holdsLock={groups[server.group]?.lock_owner === server.name}
               dragged={drag?.name === server.name ? drag.at : null}
               onOpen={openServer}
@@ -219,6 +236,13 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
             />
           );
         })}
+        <JournalNodes
+          geometry={geometry}
+          nodes={journalNodes}
+          isSelected={(name) => isSelected(selection, name)}
+          onOpen={openServer}
+          onFocus={focusServer}
+        />
         <DataNodes
           geometry={geometry}
           nodes={nodes}

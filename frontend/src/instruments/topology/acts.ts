@@ -1,7 +1,8 @@
 /** Which acts a menu offers for what is pointed at, and why some cannot be done now. */
 
 import type { Act } from "../../actions/VerbList";
-import type { DataNode, Link, Process, Server, Verb } from "../../api/types";
+import type { Link, Process, Server, Verb } from "../../api/types";
+import { leads } from "../../families/roles";
 import { rulesOn } from "./rules";
 
 const NEEDS_RUNNING = new Set(["crash", "stop", "power_loss", "expire_session", "slow_disk", "fail_disk"]);
@@ -34,14 +35,18 @@ export function serverActs(
         label: "Heal its links",
         impossible: harmed ? "" : `no link of ${server.name} is harmed`,
       });
-    else if (verb.targets === "group" && verb.verb === "take_lock" && server.role === "active")
+    else if (verb.targets === "group" && verb.verb === "take_lock" && leads(server.role))
       acts.push({ verb, targets: [server.group], label: `Take the lock of ${server.group}`, impossible: "" });
   }
   return acts;
 }
 
-/** A data node has no session, no role and no group. */
-export function dataNodeActs(verbs: readonly Verb[], node: DataNode, links: readonly Link[]): Act[] {
+/** A data node or journal node has no session, no role and no group. */
+export function nodeActs(
+  verbs: readonly Verb[],
+  node: Pick<Server, "name" | "process">,
+  links: readonly Link[],
+): Act[] {
   const own = verbs.filter(({ verb, targets }) => targets !== "group" && verb !== "expire_session");
   return serverActs(own, { name: node.name, process: node.process, role: "standby", group: "" }, links);
 }

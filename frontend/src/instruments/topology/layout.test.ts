@@ -82,7 +82,7 @@ describe("layout", () => {
     expect(ways.map(({ a, b }) => `${a}-${b}`).sort()).toEqual([
       ...["client1-dn1", "client1-dn2", "dn1-dn2", "mds2-dn1", "mds2-dn2"],
     ]);
-    expect(layout(scene(2), 1232, 16)).toMatchObject({ ways: [], nodeLane: null });
+    expect(layout(scene(2), 1232, 16)).toMatchObject({ ways: [], journalLane: null, dataLane: null });
   });
 
   it("joins every pair once, and begins and ends at their boxes", () => {

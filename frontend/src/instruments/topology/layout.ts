@@ -1,6 +1,6 @@
 /** Where everything of the topology stands: pure geometry in pixels, from names and the size of the place. */
 
-import { nodeLane, waysToNodes } from "./layoutNodes";
+import { nodeLane, waysToDataNodes, waysToJournalNodes } from "./layoutNodes";
 
 export interface Point {
   x: number;
@@ -28,6 +28,7 @@ export interface Scene {
   adrift: ReadonlySet<string>;
   /** How many servers of coordination are shown one by one. */
   ensemble?: number;
+  journalNodes?: readonly string[];
   dataNodes?: readonly string[];
 }
 
@@ -47,9 +48,12 @@ export interface Geometry {
   links: LinkShape[];
   /** The ways between the actives of different groups. */
   bridges: LinkShape[];
-  /** The data nodes, and the place under them all; null where there are none. */
+  /** Journal nodes and data nodes, and the places under each kind; null where there are none. */
   nodes: Record<string, Box>;
-  nodeLane: Box | null;
+  journalLane: Box | null;
+  dataLane: Box | null;
+  /** The ways to journal nodes. */
+  journalWays: LinkShape[];
   /** The ways to data nodes: they are not drawn unless they are harmed. */
   ways: LinkShape[];
 }
@@ -63,6 +67,8 @@ const ARC_STEP_REM = { full: 1.35, compact: 0.5 };
 const LANE_TOP_REM = 1.1;
 /** The line under a lane that tells what its group counts, where there are several. */
 const COUNTED_REM = 1.4;
+/** What the lines of a lane's sign need more where they break. */
+const NARROW_SIGN_REM = 2.4;
 const CARD = { least: 9.2, most: 17, height: 12 };
 const SMALL_CARD = { least: 6.6, most: 9.2, height: 6.9 };
 
@@ -95,28 +101,34 @@ export function layout(scene: Scene, width: number, rem: number): Geometry {
     links: [],
     bridges: [],
     nodes: {},
-    nodeLane: null,
+    journalLane: null,
+    dataLane: null,
+    journalWays: [],
     ways: [],
   };
   let top = frame.laneTop;
-  const counted = scene.groups.length > 1 ? COUNTED_REM * rem : 0;
+  const counted = (scene.groups.length > 1 ? COUNTED_REM : 0) * rem + (narrow ? NARROW_SIGN_REM * rem : 0);
   for (const { name, servers } of scene.groups) {
     const height = placeLane(geometry, frame, sizes, top, servers) + counted;
     geometry.lanes.push({ name, box: { x: laneLeft, y: top, width: laneWidth, height } });
     top += height + rem;
   }
-  const { dataNodes = [] } = scene;
-  if (dataNodes.length > 0) {
-    const { lane, boxes } = nodeLane(dataNodes, { x: laneLeft, y: top, width: laneWidth }, rem);
-    geometry.nodes = boxes;
-    geometry.nodeLane = lane;
+  const { journalNodes = [], dataNodes = [] } = scene;
+  const below = (names: readonly string[]): Box | null => {
+    if (names.length === 0) return null;
+    const { lane, boxes } = nodeLane(names, { x: laneLeft, y: top, width: laneWidth }, rem);
+    Object.assign(geometry.nodes, boxes);
     top += lane.height + rem;
-  }
+    return lane;
+  };
+  geometry.journalLane = below(journalNodes);
+  geometry.dataLane = below(dataNodes);
   placeIsland(geometry, frame, sizes, scene, top - rem);
   placeClients(geometry, frame, scene.clients);
   geometry.links = allLinks(geometry, scene, rem);
   geometry.bridges = allBridges(geometry, scene, rem);
-  geometry.ways = waysToNodes(geometry, scene, rem);
+  geometry.journalWays = waysToJournalNodes(geometry, scene, rem);
+  geometry.ways = waysToDataNodes(geometry, scene, rem);
   const lowest = Math.max(top - rem, geometry.island.y + geometry.island.height);
   geometry.height = lowest + 0.5 * rem;
   return geometry;
@@ -192,7 +204,7 @@ function placeIsland(geometry: Geometry, frame: Frame, sizes: Sizes, scene: Scen
   const adrift = scene.groups.flatMap(({ servers }) => servers).filter((name) => scene.adrift.has(name));
   const { card } = sizes;
   if (narrow) {
-    const height = adrift.length > 0 ? card.height + 3 * rem : 4.5 * rem;
+    const height = adrift.length > 0 ? card.height + 3 * rem : 5.8 * rem;
     geometry.island = { x: 0, y: bottom + rem, width, height };
     const step = Math.min(
       card.width + 0.5 * rem,

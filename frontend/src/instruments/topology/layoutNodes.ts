@@ -1,4 +1,4 @@
-/** Where the data nodes stand, and the ways that lead to them; pure. */
+/** Where journal nodes and data nodes stand, and the ways that lead to them; pure. */
 
 import type { Box, Curve, Geometry, LinkShape, Scene } from "./layout";
 
@@ -11,7 +11,7 @@ export interface NodeLane {
   boxes: Record<string, Box>;
 }
 
-/** The data nodes side by side under the lanes, in as many rows as they need. */
+/** Nodes of one kind side by side under the lanes, in as many rows as they need. */
 export function nodeLane(names: readonly string[], place: Omit<Box, "height">, rem: number): NodeLane {
   const gap = GAP_REM * rem;
   const inside = place.width - 2 * gap;
@@ -35,26 +35,44 @@ export function nodeLane(names: readonly string[], place: Omit<Box, "height">, r
   return { lane: { ...place, height: tall }, boxes };
 }
 
-/** From every active and client to every data node, and from each data node to the next one. */
-export function waysToNodes(
+/** From servers to journal nodes, and from each of these to the next one. */
+export function waysToJournalNodes(
   geometry: Geometry,
-  { groups, clients, adrift }: Scene,
+  { groups, adrift, journalNodes = [] }: Scene,
   rem: number,
 ): LinkShape[] {
-  const names = Object.keys(geometry.nodes);
+  const ashore = groups.flatMap(({ servers }) => servers).filter((name) => !adrift.has(name));
+  return [...down(geometry, ashore, journalNodes, rem), ...along(geometry, journalNodes, rem)];
+}
+
+/** From actives and clients to data nodes, and from each of these to the next one. */
+export function waysToDataNodes(
+  geometry: Geometry,
+  { groups, clients, adrift, dataNodes = [] }: Scene,
+  rem: number,
+): LinkShape[] {
   const actives = groups.flatMap(({ active = "" }) => (adrift.has(active) ? [] : [active]));
-  const above = [...actives, ...clients].flatMap((a) => {
-    const box = geometry.cards[a] ?? geometry.clients[a];
-    return box === undefined ? [] : [{ a, box }];
+  return [...down(geometry, [...actives, ...clients], dataNodes, rem), ...along(geometry, dataNodes, rem)];
+}
+
+function down(
+  geometry: Geometry,
+  above: readonly string[],
+  nodes: readonly string[],
+  rem: number,
+): LinkShape[] {
+  return above.flatMap((a) => {
+    const from = geometry.cards[a] ?? geometry.clients[a];
+    if (from === undefined) return [];
+    return nodes.map((b) => ({ a, b, curve: fall(from, geometry.nodes[b] as Box, rem) }));
   });
-  const down = above.flatMap(({ a, box }) =>
-    names.map((b) => ({ a, b, curve: fall(box, geometry.nodes[b] as Box, rem) })),
-  );
-  const along = names.slice(1).map((b, index) => {
-    const a = names[index] as string;
+}
+
+function along(geometry: Geometry, nodes: readonly string[], rem: number): LinkShape[] {
+  return nodes.slice(1).map((b, index) => {
+    const a = nodes[index] as string;
     return { a, b, curve: beside(geometry.nodes[a] as Box, geometry.nodes[b] as Box, rem) };
   });
-  return [...down, ...along];
 }
 
 function fall(from: Box, to: Box, rem: number): Curve {

@@ -151,7 +151,12 @@ function Takeovers({ names, measured }: Side) {
             <ol className="failovers">
               {each.failovers.slice(0, TAKEOVERS_MOST).map((split) => (
                 <li key={`${split.group}-${split.epoch}`}>
-                  <Split split={{ ...split, from: split.old, to: split.new }} start_ns={0} several />
+                  <Split
+                    split={{ ...split, from: split.old, to: split.new }}
+                    start_ns={0}
+                    several
+                    term="epoch"
+                  />
                 </li>
               ))}
             </ol>

@@ -2,7 +2,7 @@
 
 import { create } from "zustand";
 import { api, lineOf, upload } from "../../api/client";
-import type { Entry, FsRequest } from "../../api/types";
+import type { Entry, FsRequest } from "../../api/namespace";
 import { useLab } from "../../store/store";
 import { toast } from "../../store/toasts";
 import { octetWords } from "../../ui/octets";

@@ -1,6 +1,6 @@
 /** The tree as rows, from the directories that have been read; pure. */
 
-import type { Directory, Entry } from "../../api/types";
+import type { Directory, Entry } from "../../api/namespace";
 
 /** What is known of a directory: its names as they were read last, and how the newest question stands. */
 export interface Dir {

@@ -1,0 +1,80 @@
+/** The places that a server may have in the global view, of all families: letter, shape, colour and meaning. */
+
+import type { Letter, Role } from "../api/types";
+
+/** Names a set of colours: `--active`, `--active-wash`, `--on-active`. */
+export type Tone = "active" | "standby" | "junior" | "down";
+export type Shape = "ring" | "hexagon" | "square" | "triangle" | "hollow";
+
+export interface RoleWords {
+  letter: Letter;
+  shape: Shape;
+  tone: Tone;
+  /** What a server in this place does. */
+  says: string;
+}
+
+export const ROLES: Record<Role, RoleWords> = {
+  active: {
+    letter: "A",
+    shape: "ring",
+    tone: "active",
+    says: "answers every call of its group",
+  },
+  standby: {
+    letter: "S",
+    shape: "square",
+    tone: "standby",
+    says: "has the same journal and waits to take over",
+  },
+  junior: {
+    letter: "J",
+    shape: "triangle",
+    tone: "junior",
+    says: "lacks a part of the journal and is sent it; it cannot take over",
+  },
+  primary: {
+    letter: "P",
+    shape: "ring",
+    tone: "active",
+    says: "gives every write its slot and answers it",
+  },
+  secondary: {
+    letter: "S",
+    shape: "square",
+    tone: "standby",
+    says: "accepts what the primary proposes and answers reads",
+  },
+  member: {
+    letter: "M",
+    shape: "hexagon",
+    tone: "active",
+    says: "is in the view: it answers reads and writes like every other member",
+  },
+  joining: {
+    letter: "J",
+    shape: "triangle",
+    tone: "junior",
+    says: "is outside the view, answers nobody, and asks to come in",
+  },
+  down: {
+    letter: "-",
+    shape: "hollow",
+    tone: "down",
+    says: "has no place in the global view",
+  },
+};
+
+const LEADING: readonly Role[] = ["active", "primary"];
+
+/** Whether it is the one server of its group that orders the writes. */
+export function leads(role: Role): boolean {
+  return LEADING.includes(role);
+}
+
+const TONES = new Map(Object.values(ROLES).map(({ letter, tone }) => [letter, tone]));
+
+/** The colours of a letter; what letters share is what their roles share. */
+export function toneOf(letter: Letter): Tone {
+  return TONES.get(letter) ?? "down";
+}

@@ -1,0 +1,1 @@
+export { Costs } from "./Costs";

@@ -1,0 +1,25 @@
+import type { ViewMark } from "../../api/types";
+import { runStart, useLab } from "../../store/store";
+import { sinceStart } from "../../store/time";
+import { changeWords, viewChanges } from "./viewChanges";
+
+const SHOWN = 4;
+
+/** The newest views of the stretch, and who came and went with each. */
+export function Views({ views, from_ns }: { views: readonly ViewMark[]; from_ns: number }) {
+  const start_ns = useLab(runStart);
+  const changes = viewChanges(views, from_ns);
+  if (changes.length === 0) return <p className="quiet">No view change in this stretch.</p>;
+  return (
+    <ol className="failovers" data-testid="views">
+      {changes.slice(-SHOWN).map((change) => (
+        <li key={`${change.group}-${change.number}`}>
+          <span className="failover-head">
+            {sinceStart(change.at_ns, start_ns, 1)} <b>view {change.number}</b>: {changeWords(change)};{" "}
+            {change.members.length} {change.members.length === 1 ? "member" : "members"}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}

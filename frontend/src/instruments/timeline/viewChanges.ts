@@ -1,0 +1,38 @@
+/** What a view changed: pure. */
+
+import type { ViewMark } from "../../api/types";
+
+export interface ViewChange extends ViewMark {
+  came: string[];
+  left: string[];
+}
+
+/** Where one server leads there are none: its configuration changes without them. Number 0 stands for nobody's agreement yet. */
+export function viewsOf(views: readonly ViewMark[], locked: boolean): ViewMark[] {
+  return locked ? [] : views.filter(({ number }) => number > 0);
+}
+
+/** The views that came at or after `from_ns`, the newest last, each compared with the one before it in its group. */
+export function viewChanges(views: readonly ViewMark[], from_ns: number): ViewChange[] {
+  const before = new Map<string, readonly string[]>();
+  const changes: ViewChange[] = [];
+  for (const view of views) {
+    const known = before.get(view.group) ?? [];
+    before.set(view.group, view.members);
+    if (view.at_ns < from_ns) continue;
+    const came = view.members.filter((name) => !known.includes(name));
+    const left = known.filter((name) => !view.members.includes(name));
+    changes.push({ ...view, came, left });
+  }
+  return changes;
+}
+
+/** "mds1 and mds2 begin", "mds3 left", "mds3 came in", or that nobody did. */
+export function changeWords({ members, came, left }: ViewChange): string {
+  if (came.length === members.length) return `${members.join(", ")} begin`;
+  const words = [
+    ...(left.length > 0 ? [`${left.join(", ")} left`] : []),
+    ...(came.length > 0 ? [`${came.join(", ")} came in`] : []),
+  ];
+  return words.join(", ") || "nobody came or went";
+}
