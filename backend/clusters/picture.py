@@ -222,8 +222,9 @@ def journal_opened(picture: Picture, stamped: e.Stamped, event: e.JournalOpened)
 
 
 def warned(picture: Picture, stamped: e.Stamped, event: e.Warned) -> None:
+    """That it answers nobody is not written over by the reason."""
     struck = picture.process(stamped.server)
-    if struck is not None:
+    if struck is not None and struck.warning != FENCED:
         struck.warning = event.what
 
 

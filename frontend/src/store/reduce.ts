@@ -152,7 +152,7 @@ const STEPS: Steps = {
   },
   Warned(draft, event) {
     const warned = draft.struck(event.server);
-    if (warned !== null) warned.warning = event.what;
+    if (warned !== null && warned.warning !== FENCED) warned.warning = event.what;
   },
   LeaseLost(draft, event) {
     draft.server(event.server).warning = FENCED;
