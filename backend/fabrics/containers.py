@@ -243,6 +243,12 @@ class ContainerFabric(ClusterFabric):
         status = self.hosts[name].status
         return status.role if status is not None else "down"
 
+    def is_unseen(self, name: str) -> bool:
+        return self.hosts[name].status is None
+
+    def life_of(self, name: str) -> int:
+        return self.hosts[name].life
+
     def box(self, name: str) -> dict[str, str]:
         told = self.hosts[name].last if name in self.hosts else None
         if told is None:

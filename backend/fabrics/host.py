@@ -209,6 +209,11 @@ class Host:
         return self.status.pid if self.status is not None else 0
 
     @property
+    def life(self) -> int:
+        """Another one for each start of the process: when it was started, as was told last."""
+        return self.last.began_ns if self.last is not None else 0
+
+    @property
     def ended(self) -> str:
         if self.status is None:
             return f"its container is gone or cannot be reached: {self.trouble}"

@@ -154,6 +154,7 @@ class Supervisor:
             cluster=launch.cluster if launch else "",
             state=keeper.state,
             pid=keeper.pid,
+            began_ns=keeper.began_ns,
             ended=keeper.ended,
             role=self._role,
             address=self._address,

@@ -91,8 +91,8 @@ def test_a_data_nodes_container_is_killed_from_outside_and_comes_back_with_its_b
     lab.docker("start", lab.container("dn3"))
     wait_for(lambda: lab.server("dn3")["process"] == "running", TAKEOVER_S, "dn3 again")
     wait_for(lambda: lab.server("dn3")["blocks"] >= held, SOON_S, "its blocks")
-    told = lab.server("dn3")
-    assert told["container"] == lab.container("dn3")[:12]
+    wait_for(lambda: lab.server("dn3")["warning"] == "", SOON_S, "no warning any more")
+    assert lab.server("dn3")["container"] == lab.container("dn3")[:12]
     all_green(lab)
 
 

@@ -167,6 +167,12 @@ const STEPS: Steps = {
     stop(ended);
     ended.warning = event.reason;
   },
+  ProcessFound(draft, event) {
+    const found = draft.struck(event.of_server);
+    if (found === null) return;
+    Object.assign(found, { process: "running", pid: event.pid, warning: "" });
+    if ("believes" in found) found.believes = event.role as Server["believes"];
+  },
   Placed(draft, event) {
     draft.server(event.of_server, event.group).role = (event.state || "down") as Server["role"];
   },
