@@ -264,10 +264,12 @@ class Mams:
         owner, session = await view.lock_owner(lock)
         place = await view.place(self._world.name, own)
         await self._know(node.epoch, node.active)
-        if owner == self._world.name and session != self._world.coordination.session:
+        if owner == self._world.name:
             await view.drop_stale_lock(session)
         elif not owner and place is None:
             await self._await_turn()
+        elif not owner and place is not None and place[0].state == ACTIVE:
+            await self._rejoin()
         elif not owner:
             await self._compete()
         elif place is None and node.active == self._world.name:

@@ -208,9 +208,9 @@ class Paxos:
         owner, session = await view.lock_owner(lock)
         place = await view.place(self._world.name, own)
         await self._know(node.epoch, node.active)
-        if owner == self._world.name and session != self._world.coordination.session:
+        if owner == self._world.name:
             await view.drop_stale_lock(session)
-        elif place is None and owner != self._world.name:
+        elif place is None or (not owner and place[0].state == PRIMARY):
             await self._come_back(owner)
         elif not owner and self._world.name in self._group.members:
             await self._compete()
