@@ -9,16 +9,18 @@ import argparse
 import asyncio
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
 from backend.errors import WRONG_INPUT_EXIT, LabError
+from backend.fabrics.home import read_cluster_file
 from backend.fabrics.inventory import TOKEN_FILE, Inventory
 from backend.scenarios.reading import read
 from backend.scenarios.runner import run
 from backend.settings import DEFAULT_PORT, Settings
-from backend.shape import Shape
+from backend.shape import PROTOCOL, Shape
 from backend.up import run_up
 
 
@@ -47,9 +49,10 @@ def main() -> int:
     try:
         if told.verb == "run":
             return run_scenario(told.seed, told.scale)
-        inventory = Inventory.told(os.environ)
+        protocol = protocol_of(os.environ, told.data)
+        inventory = Inventory.told(os.environ).of_family(protocol)
         settings = Settings(
-            told.data, told.port, shape_of(inventory), inventory=inventory,
+            told.data, told.port, shape_of(inventory, protocol), inventory=inventory,
             listen=told.listen, token_file=told.token, health=told.health, metrics_port=told.metrics,
         )  # fmt: skip
         return run_up(settings)
@@ -58,8 +61,19 @@ def main() -> int:
         return WRONG_INPUT_EXIT
 
 
-def shape_of(inventory: Inventory) -> Shape:
-    return Shape(members=tuple(tuple(group) for group in inventory.groups), nodes=tuple(inventory.data_nodes))
+def protocol_of(environment: Mapping[str, str], data: Path) -> str:
+    """The family that was asked for, else the one of the cluster that lies there. Raises CannotStart."""
+    asked = environment.get("CLOVERLAB_PROTOCOL", "")
+    found = None if asked else read_cluster_file(data / "cluster.json")
+    return asked or (found.cluster.protocol if found is not None else PROTOCOL)
+
+
+def shape_of(inventory: Inventory, protocol: str) -> Shape:
+    return Shape(
+        protocol=protocol,
+        members=tuple(tuple(group) for group in inventory.groups),
+        nodes=tuple(inventory.data_nodes),
+    )
 
 
 def run_scenario(seed: int | None, scale: float) -> int:

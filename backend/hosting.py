@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 
 from backend.scenarios.model import Scenario
 from backend.settings import REPOSITORY
+from nodes.families import family_named
 
 COMPOSE_FILE = REPOSITORY / "compose.yaml"
 SAMPLES = {"mds": "mds1", "dn": "dn1"}
@@ -38,11 +39,10 @@ class Hosts(msgspec.Struct, frozen=True):
 
 
 def servers_of(scenario: Scenario) -> int:
-    """With those that are added on the way."""
+    """With those that are added on the way, and with those that carry journal nodes."""
     cluster = scenario.cluster
-    return cluster.groups * (cluster.standbys + 1) + sum(
-        step.fault == "add_server" for step in scenario.steps
-    )
+    added = sum(step.fault == "add_server" for step in scenario.steps)
+    return cluster.groups * (cluster.standbys + 1) + added + family_named(cluster.protocol).journal_nodes
 
 
 def fitted(compose: dict[str, Any], hosts: Hosts) -> dict[str, Any]:

@@ -95,6 +95,10 @@ def check(path: Path, have: ClusterConfig, shape: Shape) -> None:
     }
     for name, fact in facts.items():
         wanted = getattr(shape, name)
+        if wanted is not None and wanted != fact and shape.members:
+            raise CannotStart(
+                f"{path} has a cluster with {name} {fact}, not {wanted}; ask for that, or remove the volumes (docker compose down -v)"
+            )
         if wanted is not None and wanted != fact:
             option = name.replace("_", "-")
             raise CannotStart(

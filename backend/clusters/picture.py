@@ -222,8 +222,9 @@ def journal_opened(picture: Picture, stamped: e.Stamped, event: e.JournalOpened)
 
 
 def warned(picture: Picture, stamped: e.Stamped, event: e.Warned) -> None:
+    """That it answers nobody is not written over by the reason."""
     struck = picture.process(stamped.server)
-    if struck is not None:
+    if struck is not None and struck.warning != FENCED:
         struck.warning = event.what
 
 
@@ -283,6 +284,15 @@ def process_ended(picture: Picture, stamped: e.Stamped, event: e.ProcessEnded) -
         struck.warning = event.reason
 
 
+def process_found(picture: Picture, stamped: e.Stamped, event: e.ProcessFound) -> None:
+    struck = picture.process(event.server)
+    if struck is None:
+        return
+    struck.process, struck.pid, struck.warning = "running", event.pid, ""
+    if isinstance(struck, ServerState):
+        struck.believes, struck.stopped_ns = event.role, 0
+
+
 def fault_ended(picture: Picture, stamped: e.Stamped, event: e.FaultEnded) -> None:
     picture.faults.pop(event.fault, None)
     everybody: list[Struck] = [
@@ -305,6 +315,6 @@ STEPS: dict[type[Event], Callable[[Picture, e.Stamped, Any], None]] = {
     e.Placed: placed, e.LeaseLost: lease_lost, e.LeaseConfirmed: lease_confirmed,
     e.LockHeld: lock_held, e.EpochRaised: epoch_raised, e.Configured: configured, e.FaultInjected:
     fault_injected,
-    e.FaultEnded: fault_ended, e.ProcessEnded: process_ended, e.CheckFailed: check_failed,
+    e.FaultEnded: fault_ended, e.ProcessEnded: process_ended, e.ProcessFound: process_found, e.CheckFailed: check_failed,
     NodeHolds: node_holds, JournalStored: journal_stored,
 }  # fmt: skip

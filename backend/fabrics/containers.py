@@ -19,10 +19,18 @@ from backend.fabrics.coordination import RealEnsemble
 from backend.fabrics.fabric import GENTLE, ClusterFabric, Process, wait_until
 from backend.fabrics.home import Home
 from backend.fabrics.host import Host
-from backend.fabrics.inventory import TOKEN_FILE, Inventory, data_address
+from backend.fabrics.inventory import TOKEN_FILE, Inventory
 from backend.fabrics.links import LinkFault, transport_rules
 from backend.fabrics.names import CLIENT, CONTROL, EVERYBODY
-from nodes.config import ClientConfig, ClusterConfig, DataNodeConfig, ServerConfig, WorkloadConfig
+from nodes.config import (
+    ClientConfig,
+    ClusterConfig,
+    DataNodeConfig,
+    JournalNodeConfig,
+    ServerConfig,
+    WorkloadConfig,
+)
+from nodes.families import family_named
 from nodes.supervisor.messages import Status
 from nodes.trace.events import Stamped, Warned
 
@@ -57,8 +65,10 @@ class ContainerFabric(ClusterFabric):
         self.inventory = inventory
         self.ensemble = RealEnsemble(home, inventory.coordination(home.name), self.tell, self.ask)
         self.hosts = {
-            name: Host(name, inventory.supervisor_of(name), home.token, self._on_status)
-            for name in inventory.hosts()
+            name: Host(
+                name, inventory.supervisor_of(name), home.token, self._on_status, inventory.host_of(name)
+            )
+            for name in inventory.processes()
         }
         self._ends_servers = ends_servers
         self._warned: dict[tuple[str, str], bool] = {}
@@ -70,6 +80,7 @@ class ContainerFabric(ClusterFabric):
         self._tasks += [asyncio.create_task(host.keep_connected()) for host in self.hosts.values()]
         starts = dict.fromkeys(self.home.servers(), self.start_server)
         starts |= dict.fromkeys(self.home.data_nodes(), self.start_data_node)
+        starts |= dict.fromkeys(self.home.journal_nodes(), self.start_journal_node)
         wanted = [*self.inventory.zookeepers, *starts, CLIENT]
         await wait_until(lambda: not self._missing(wanted), REACH_S if self.boot == 1 else REACH_AGAIN_S)
         await wait_until(self._has_majority, REACH_S)
@@ -104,7 +115,7 @@ class ContainerFabric(ClusterFabric):
             self.ledger.heal(None, None)
             with contextlib.suppress(Unavailable):
                 await self.apply_rules()
-            ours = [CLIENT, *self.home.servers(), *self.home.data_nodes()]
+            ours = [CLIENT, *self.home.servers(), *self.home.nodes()]
             await asyncio.gather(*(self._end(name) for name in ours))
         self.tell_rest()
         await self.end_watching()
@@ -146,7 +157,7 @@ class ContainerFabric(ClusterFabric):
             await host.start({})
 
     async def _server(self, name: str, start: Callable[[str], Awaitable[None]]) -> None:
-        """Takes over a server or data node of this cluster that runs, or starts it; one that cannot be reached is followed once it can."""
+        """Takes over a process of this cluster that runs, or starts it; one that cannot be reached is followed once it can."""
         host = self.hosts[name]
         status = host.status
         self._follow(name)
@@ -166,51 +177,37 @@ class ContainerFabric(ClusterFabric):
         return self.hosts.get(name)
 
     async def start_server(self, name: str) -> None:
-        group = self.home.servers()[name]
-        config = ServerConfig(name, group, self.home.file.cluster)
-        await self.hosts[name].start(
-            {
-                "kind": "server",
-                "config": msgspec.to_builtins(config),
-                "coordination": self.inventory.coordination(self.home.name),
-                **self._common(name),
-            }
-        )
-        await self.apply_rules([name])
+        config = ServerConfig(name, self.home.servers()[name], self.home.file.cluster)
+        await self._launch(name, "server", config, self.inventory.coordination(self.home.name))
 
     async def start_data_node(self, name: str) -> None:
-        config = DataNodeConfig(name, self.home.file.cluster)
+        await self._launch(name, "data-node", DataNodeConfig(name, self.home.file.cluster))
+
+    async def start_journal_node(self, name: str) -> None:
+        role = family_named(self.home.file.cluster.protocol).journal_role
+        await self._launch(name, role, JournalNodeConfig(name, self.home.file.cluster))
+
+    async def start_client(self) -> None:
+        await self.hosts[CLIENT].stop()
+        assert self.workload is not None
+        await self._launch(CLIENT, "workload", ClientConfig(CLIENT, self.home.file.cluster, self.workload))
+
+    async def _launch(self, name: str, kind: str, config: msgspec.Struct, coordination: str = "") -> None:
         await self.hosts[name].start(
             {
-                "kind": "data-node",
+                "kind": kind,
                 "config": msgspec.to_builtins(config),
-                "coordination": "",
-                **self._common(name),
+                "coordination": coordination,
+                "cluster": self.home.name,
+                "peers": {peer: where for peer, where in self.peers().items() if peer != name},
+                "seed": self.home.file.seed,
             }
         )
         await self.apply_rules([name])
 
-    async def start_client(self) -> None:
-        host = self.hosts[CLIENT]
-        await host.stop()
-        assert self.workload is not None
-        config = ClientConfig(CLIENT, self.home.file.cluster, self.workload)
-        await host.start(
-            {
-                "kind": "workload",
-                "config": msgspec.to_builtins(config),
-                "coordination": "",
-                **self._common(CLIENT),
-            }
-        )
-        await self.apply_rules([CLIENT])
-
-    def _common(self, name: str) -> dict[str, Any]:
-        peers = {peer: where for peer, where in self.peers().items() if peer != name}
-        return {"cluster": self.home.name, "peers": peers, "seed": self.home.file.seed}
-
     def peers(self) -> dict[str, str]:
-        return {name: data_address(name) for name in [*self.home.servers(), *self.home.data_nodes()]}
+        names = [*self.home.servers(), *self.home.nodes()]
+        return {name: self.inventory.data_address(name) for name in names}
 
     async def restart(self, name: str) -> None:
         if name in self.inventory.zookeepers:
@@ -246,6 +243,12 @@ class ContainerFabric(ClusterFabric):
         status = self.hosts[name].status
         return status.role if status is not None else "down"
 
+    def is_unseen(self, name: str) -> bool:
+        return self.hosts[name].status is None
+
+    def life_of(self, name: str) -> int:
+        return self.hosts[name].life
+
     def box(self, name: str) -> dict[str, str]:
         told = self.hosts[name].last if name in self.hosts else None
         if told is None:
@@ -260,13 +263,13 @@ class ContainerFabric(ClusterFabric):
         return await self.hosts[name].ask("ask", {"question": question}, timeout_s)
 
     def check_links(self, links: list[LinkFault]) -> None:
-        """A ZooKeeper server's own packets can be late only where the kernel makes them so."""
+        """A ZooKeeper server's own packets can be late only where the kernel makes them so, and damaged nowhere."""
         for link in links:
-            if link.damage:
-                raise FaultUnsupported(
-                    "containers cannot damage packets: the kernel's checksums would stop them"
-                )
             ours = [name for name in (link.a, link.b) if name in self.inventory.zookeepers]
+            if link.damage and ours:
+                raise FaultUnsupported(
+                    f"what {ours[0]} hears and says carries no content with checksums of ours; damage a link between servers"
+                )
             other = [name for name in (link.a, link.b) if name not in self.inventory.zookeepers]
             slow = link.delay_ms or link.loss
             host = self.hosts.get(ours[0]) if ours else None
@@ -328,10 +331,6 @@ def in_containers(
 
     Raises CannotStart when there are too few.
     """
-    if config.journal.nodes:
-        raise CannotStart(
-            f"{config.protocol} keeps its journal on nodes that have no containers here; use processes"
-        )
     told = Inventory.told(os.environ)
     groups, nodes = [list(group.members) for group in config.groups], list(config.data.nodes)
     wanted = list(chain.from_iterable(groups))
@@ -339,8 +338,8 @@ def in_containers(
         missing = [name for name in names if name not in there]
         if missing:
             raise CannotStart(f"{missing[0]} has no container here; there are {', '.join(there) or 'none'}")
+    free = [name for name in told.servers() if name not in wanted]
+    inventory = msgspec.structs.replace(told, groups=groups, spares=free).carrying(config.journal.nodes)
     named = msgspec.structs.replace(config, cluster=f"run-{secrets.token_hex(4)}")
     home = Home.make(directory, named, seed, TOKEN_FILE)
-    spares = [name for name in told.servers() if name not in wanted]
-    inventory = msgspec.structs.replace(told, groups=groups, spares=spares)
     return ContainerFabric(inventory, home, on_events, workload, ends_servers=True)

@@ -22,7 +22,7 @@ from nodes.config import WorkloadConfig
 from nodes.real.clock import monotonic_ns
 from nodes.roles import IN_STEP, LEADING
 from nodes.trace.base import Event
-from nodes.trace.events import ProcessEnded, Stamped, Warned
+from nodes.trace.events import ProcessEnded, ProcessFound, Stamped, Warned
 
 TICK_S = 0.02
 WATCH_S = 0.1
@@ -94,6 +94,8 @@ class ClusterFabric:
         self._on_events = on_events
         self._numbers: dict[str, int] = {}
         self._states: dict[str, str] = {}
+        self._unseen: dict[str, tuple[int, str]] = {}
+        """Processes told as ended because their host cannot be reached: which start of it that was, and what it believed of itself."""
         self._roles: list[str] = []
         self._tasks: list[asyncio.Task[None]] = []
         self.skews_ms: dict[str, int] = {}
@@ -158,6 +160,14 @@ class ClusterFabric:
     def peers(self) -> dict[str, str]:
         """Where the servers and the data nodes listen."""
         raise NotImplementedError
+
+    def is_unseen(self, name: str) -> bool:
+        """Whether nobody knows if the process runs: its host cannot be reached."""
+        return False
+
+    def life_of(self, name: str) -> int:
+        """Another number for each start of the process, of the last one that was seen."""
+        return 0
 
     def box(self, name: str) -> dict[str, str]:
         """What a process runs in: `container`, `image`, `address`; empty where there is no such thing."""
@@ -288,13 +298,18 @@ class ClusterFabric:
 
     async def _watch_processes(self) -> None:
         while True:
-            states = self.states()
-            roles = [self.role_of(name) for name in self.coordination_servers]
-            if states != self._states or roles != self._roles:
-                self._tell_ends(states)
-                self._states, self._roles = states, roles
-                self.on_states()
+            self.look_at_processes()
             await asyncio.sleep(WATCH_S)
+
+    def look_at_processes(self) -> None:
+        """Tells what of them has changed since the last look."""
+        states = self.states()
+        roles = [self.role_of(name) for name in self.coordination_servers]
+        if states != self._states or roles != self._roles:
+            self._tell_found(states)
+            self._tell_ends(states)
+            self._states, self._roles = states, roles
+            self.on_states()
 
     def _tell_ends(self, states: dict[str, str]) -> None:
         """Whoever stopped and was not made to."""
@@ -312,6 +327,16 @@ class ClusterFabric:
             self.tell(
                 CONTROL, ProcessEnded(name, (process.ended if process else "") or "nobody here ended it")
             )
+            if self.is_unseen(name):
+                server = self.picture.servers.get(name)
+                self._unseen[name] = (self.life_of(name), server.believes if server else "none")
+
+    def _tell_found(self, states: dict[str, str]) -> None:
+        """Whoever could not be seen and runs."""
+        for name in [name for name in self._unseen if states.get(name) != "stopped"]:
+            life, believed = self._unseen.pop(name)
+            role = believed if life == self.life_of(name) else "none"
+            self.tell(CONTROL, ProcessFound(name, self.pid_of(name), role))
 
 
 async def wait_until(true: Callable[[], bool], timeout_s: float) -> bool:

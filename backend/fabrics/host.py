@@ -32,7 +32,7 @@ def own_boot_id() -> str:
 
 
 class Host:
-    """One container. `Process` for the faults, `Source` for the traces.
+    """One container, and the process in it; `container` is given when it bears another name. `Process` for the faults, `Source` for the traces.
 
     `on_status` is called with the status before and the one now whenever a supervisor speaks, and with None for now when it falls silent.
     """
@@ -43,8 +43,11 @@ class Host:
         address: tuple[str, int],
         token: bytes,
         on_status: Callable[[Host, Status | None, Status | None], None],
+        container: str = "",
     ):
         self.name = name
+        """Of the process."""
+        self._container = container or name
         self.status: Status | None = None
         """None while the supervisor cannot be reached."""
         self.last: Status | None = None
@@ -81,7 +84,9 @@ class Host:
             await asyncio.sleep(DIAL_AGAIN_S)
 
     def _made(self) -> Connection:
-        return Connection(self._identity, self.name, self._opened, self._told, self._closed, self._warned)
+        return Connection(
+            self._identity, self._container, self._opened, self._told, self._closed, self._warned
+        )
 
     def _warned(self, line: str) -> None:
         self.trouble = line
@@ -202,6 +207,11 @@ class Host:
     @property
     def pid(self) -> int:
         return self.status.pid if self.status is not None else 0
+
+    @property
+    def life(self) -> int:
+        """Another one for each start of the process: when it was started, as was told last."""
+        return self.last.began_ns if self.last is not None else 0
 
     @property
     def ended(self) -> str:

@@ -11,6 +11,7 @@ import msgspec
 
 from backend.errors import CannotStart
 from backend.fabrics.names import CLIENT
+from nodes.families import family_named
 from nodes.supervisor.messages import PORT
 from nodes.supervisor.supervisor import SERVER_PORT
 from nodes.supervisor.zookeeper import CLIENT_PORT
@@ -29,6 +30,8 @@ class Inventory(msgspec.Struct, frozen=True):
     data_nodes: list[str]
     zookeepers: list[str]
     supervisor: str
+    carried: dict[str, str] = {}
+    """Journal nodes or bookies, and the hosts that they run on: they have none of their own."""
 
     @classmethod
     def told(cls, environment: Mapping[str, str]) -> Inventory:
@@ -58,22 +61,50 @@ class Inventory(msgspec.Struct, frozen=True):
             )
         return inventory
 
+    def of_family(self, protocol: str) -> Inventory:
+        """As many of the groups as the family runs, as many servers in each as it allows; the other hosts are spares, and the first of
+        them carry its journal nodes. Raises CannotStart."""
+        try:
+            family = family_named(protocol)
+        except ValueError as error:
+            raise CannotStart(str(error)) from None
+        groups = [group[: family.standbys_max + 1] for group in self.groups[: family.groups_max]]
+        used = set(chain.from_iterable(groups))
+        spares = [name for name in self.servers() if name not in used]
+        return msgspec.structs.replace(self, groups=groups, spares=spares).carrying(family.journal_names())
+
+    def carrying(self, journal_nodes: list[str]) -> Inventory:
+        """The first spares carry these. Raises CannotStart when there are too few."""
+        if len(self.spares) < len(journal_nodes):
+            raise CannotStart(
+                f"{', '.join(journal_nodes)} need a container each, and beside the servers' there are"
+                f" {len(self.spares)}; take servers out of CLOVERLAB_GROUPS"
+            )
+        carried = dict(zip(journal_nodes, self.spares, strict=False))
+        return msgspec.structs.replace(self, carried=carried, spares=self.spares[len(carried) :])
+
     def servers(self) -> list[str]:
         """Where a metadata server runs or may run."""
         return [*chain.from_iterable(self.groups), *self.spares]
 
+    def processes(self) -> list[str]:
+        """Who runs or may run; a host bears the name of its process, but for those that carry another."""
+        return [*self.zookeepers, *self.servers(), *self.data_nodes, *self.carried, CLIENT]
+
     def hosts(self) -> list[str]:
-        return [*self.zookeepers, *self.servers(), *self.data_nodes, CLIENT]
+        return [self.host_of(name) for name in self.processes()]
+
+    def host_of(self, process: str) -> str:
+        return self.carried.get(process, process)
 
     def coordination(self, cluster: str) -> str:
         """Every cluster lives below a node of its own."""
         return ",".join(f"{name}:{CLIENT_PORT}" for name in self.zookeepers) + f"/{cluster}"
 
-    def supervisor_of(self, name: str) -> tuple[str, int]:
-        host, _, port = self.supervisor.format(name=name).rpartition(":")
+    def supervisor_of(self, process: str) -> tuple[str, int]:
+        host, _, port = self.supervisor.format(name=self.host_of(process)).rpartition(":")
         return host, int(port)
 
-
-def data_address(name: str) -> str:
-    """Where a metadata server or data node listens; its name resolves on the data network only."""
-    return f"{name}:{SERVER_PORT}"
+    def data_address(self, process: str) -> str:
+        """Where it listens; names of hosts resolve on the data network only."""
+        return f"{self.host_of(process)}:{SERVER_PORT}"

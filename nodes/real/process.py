@@ -194,6 +194,7 @@ class Process:
 
     async def _end(self) -> None:
         world = self.world
+        world.network.receive(lambda peer, message: None)
         world.scope.close()
         if world.coordination is not None:
             await world.coordination.close()

@@ -32,5 +32,11 @@ class Turn:
         """Returns when what waits now has been handed to the system."""
         self.wanted()
         passed: asyncio.Future[None] = self._loop.create_future()
-        self._loop.call_soon(passed.set_result, None)
+        self._loop.call_soon(_pass, passed)
         await passed
+
+
+def _pass(passed: asyncio.Future[None]) -> None:
+    """Who waited may have been ended in this very turn."""
+    if not passed.done():
+        passed.set_result(None)

@@ -304,7 +304,8 @@ class GlobalView:
             pass
 
     async def drop_stale_lock(self, session: int) -> None:
-        """Removes the lock that an earlier life of this server left behind: nobody else runs under our name."""
+        """Removes the lock that this server does not use: an earlier life of it left it behind, or what took it or gave it up was cut off.
+        Nobody else runs under our name."""
         stat = await self._coordination.exists(self.path("lock"))
         if stat is not None and stat.owner_session == session:
             await self._delete(self.path("lock"))

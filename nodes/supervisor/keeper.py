@@ -8,6 +8,7 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
+from nodes.real.clock import monotonic_ns
 from nodes.real.spawned import last_words, ready_line
 from nodes.supervisor.reaper import Reaper
 
@@ -24,6 +25,7 @@ class Keeper:
 
     def __init__(self, logs: Path, reaper: Reaper, on_change: Callable[[], None]):
         self.pid = 0
+        self.began_ns = 0
         self.paused = False
         self.ended = ""
         self.starts = 0
@@ -52,6 +54,7 @@ class Keeper:
         self.output.write_bytes(b"")
         self._mark = self.errors.stat().st_size if self.errors.exists() else 0
         self.pid = os.posix_spawnp(command[0], command, os.environ, file_actions=actions, setsid=True)
+        self.began_ns = monotonic_ns()
         self._reaper.watch(self.pid, self._over)
         self.paused, self.ended, self._wanted_dead = False, "", False
         self.starts += 1

@@ -46,10 +46,10 @@ class Kernel:
             await self._run("tc", "qdisc", "del", "dev", interface, "root")
             self.netem = True
 
-    async def apply(self, rules: list[Rule]) -> None:
-        """All rules in force from now on. Raises KernelRefused."""
+    async def apply(self, rules: list[Rule], hosts: dict[str, str]) -> None:
+        """All rules in force from now on; `hosts` has the name of each peer that resolves. Raises KernelRefused."""
         interface = interface_of(self.address())
-        addresses = {rule.peer: resolve(rule.peer) for rule in rules if rule.peer != EVERYBODY}
+        addresses = {peer: resolve(host) for peer, host in hosts.items() if peer != EVERYBODY}
         await self._run("nft", "-f", "-", given=filter_script(rules, addresses, interface, self._port))
         if self.netem:
             await self._shape(rules, addresses, interface)

@@ -43,6 +43,8 @@ class Status(msgspec.Struct, tag=True):
     state: str
     """running, paused or stopped."""
     pid: int
+    began_ns: int
+    """When it was started, by the clock of `monotonic_ns`; 0 before the first start."""
     ended: str
     """Why the process ended by itself, in one line; empty when it did not."""
     role: str

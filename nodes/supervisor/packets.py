@@ -12,6 +12,21 @@ Addresses = dict[str, list[str]]
 """IPv4 addresses of each peer on the data network."""
 
 
+def left_to_transport(rules: list[Rule], netem: bool) -> list[Rule]:
+    """What a process has to do to its own messages: damage always, for the kernel's checksums would catch it; delay and loss without netem."""
+    left = [
+        Rule(
+            rule.peer,
+            rule.direction,
+            delay_ms=0 if netem else rule.delay_ms,
+            loss=0 if netem else rule.loss,
+            damage=rule.damage,
+        )
+        for rule in rules
+    ]
+    return [rule for rule in left if rule.delay_ms or rule.loss or rule.damage]
+
+
 def filter_script(rules: list[Rule], addresses: Addresses, interface: str, port: int) -> str:
     """For `nft -f`: replaces all of our rules. Only packets of the data interface are dropped, the supervisor's own port never."""
     lines = [

@@ -27,6 +27,7 @@ from nodes.supervisor.calls import Calls
 from nodes.supervisor.keeper import Keeper, NotReady
 from nodes.supervisor.kernel import Kernel
 from nodes.supervisor.messages import Events, Status
+from nodes.supervisor.packets import left_to_transport
 from nodes.supervisor.reaper import Reaper
 from nodes.trace.files import TraceDamaged
 from nodes.trace.reader import TraceReader
@@ -38,7 +39,7 @@ READY_S = 45.0
 """On a machine on which a whole cluster starts at once."""
 STOP_S = 2.0
 SERVER_PORT = 7000
-LISTENING = ("server", "data-node")
+LISTENING = ("server", "data-node", "journal-node", "bookie")
 """Kinds that others speak to, and that have a disk."""
 KINDS = (*LISTENING, "workload")
 RELAY_PORT = 21_810
@@ -153,6 +154,7 @@ class Supervisor:
             cluster=launch.cluster if launch else "",
             state=keeper.state,
             pid=keeper.pid,
+            began_ns=keeper.began_ns,
             ended=keeper.ended,
             role=self._role,
             address=self._address,
@@ -281,7 +283,7 @@ class Supervisor:
 
     async def _lose_power(self, connection: Connection, args: dict[str, Any]) -> dict[str, Any]:
         if self._launch is None or self._launch.kind not in LISTENING:
-            raise BadQuestion("what is synced is known of a metadata server or data node only")
+            raise BadQuestion("what is synced is known of who has a disk only: a client has none")
         await self._kill(connection, args)
         return {"lost": lose_power(self._directory(self._launch.cluster), random.Random(args.get("seed")))}
 
@@ -311,24 +313,23 @@ class Supervisor:
     # --- links and questions --------------------------------------------------------------------------------------
 
     async def _rules(self, connection: Connection, args: dict[str, Any]) -> None:
-        """Cuts by the kernel; delay and loss too where it can, else by the server's transport and the relays to coordination."""
+        """Cuts by the kernel; the rest as `left_to_transport` says by the server's transport and the relays to coordination."""
         rules = msgspec.convert(args["rules"], list[Rule])
-        await self.kernel.apply(rules)
-        if self.kernel.netem:
-            return
-        slow = [
-            Rule(rule.peer, rule.direction, False, rule.delay_ms, rule.loss)
-            for rule in rules
-            if rule.delay_ms or rule.loss
-        ]
+        await self.kernel.apply(rules, {rule.peer: self._host_of(rule.peer) for rule in rules})
+        left = left_to_transport(rules, self.kernel.netem)
         for name, relay in self._relays.items():
-            ours = [rule for rule in slow if rule.peer in (name, "*")]
+            ours = [rule for rule in left if rule.peer in (name, "*")]
             relay.rules(
                 delay_ms=sum(rule.delay_ms for rule in ours),
                 loss=max((rule.loss for rule in ours), default=0.0),
             )
         if self.keeper.state == "running" and not self.settings.ensemble:
-            await self._to_process({"do": "rules", "rules": msgspec.to_builtins(slow)})
+            await self._to_process({"do": "rules", "rules": msgspec.to_builtins(left)})
+
+    def _host_of(self, peer: str) -> str:
+        """The name that resolves to it: its address's, where it was told, else its own."""
+        told = self._launch.peers.get(peer, "") if self._launch is not None else ""
+        return told.rpartition(":")[0] or peer
 
     async def _relayed(self, coordination: str) -> str:
         """The hosts by which the server reaches coordination: relays of ours where the kernel cannot delay packets."""

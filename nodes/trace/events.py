@@ -313,6 +313,15 @@ class ProcessEnded(Event, frozen=True, array_like=True, gc=False):
     reason: str
 
 
+class ProcessFound(Event, frozen=True, array_like=True, gc=False):
+    """A process that could not be seen, and was told as ended, runs: its host can be reached again."""
+
+    server: str
+    pid: int
+    role: str
+    """What a metadata server believed of itself before, when it is the same process; `none` for one that has begun since."""
+
+
 # --- messages (may be dropped, and are counted then) ------------------------------------------------------------------
 
 
@@ -341,7 +350,7 @@ AnyEvent = (
     | PoolReported | ReportRefused | ReplicasDisagree | Repairing | LeaseLost | LeaseConfirmed | Warned | Placed | LockHeld | EpochRaised | Configured
     | ReplicaStored | ReplicaDamaged | ReplicaRemoved | ReplicasFound | NodeHolds | BlockHealth | DataNodeLost | FileCalled
     | JournalStored | WriterFenced
-    | SharedStep | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | ProcessEnded | CheckFailed
+    | SharedStep | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | ProcessEnded | ProcessFound | CheckFailed
     | MessageSent | MessageReceived | MessageDropped
 )  # fmt: skip
 

@@ -33,6 +33,10 @@ def hosts(shared: Composed) -> Iterator[Composed]:
         ("groups/groups-cut-apart.yaml", 0.5),
         ("groups/power-loss-of-all-groups.yaml", 0.5),
         ("groups/rename-storm.yaml", 0.5),
+        ("recovery/a-group-is-down.yaml", 1.0),
+        ("data/replica-rots.yaml", 1.0),
+        ("pool/packets-damaged.yaml", 0.5),
+        ("baselines/qjm-loses-the-active.yaml", 0.5),
     ],
 )
 def test_it_holds(hosts: Composed, file: str, scale: float) -> None:

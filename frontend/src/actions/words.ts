@@ -108,6 +108,8 @@ const TOLD: Partial<Record<LabEvent["kind"] | keyof typeof STORAGE_TOLD, Tell>> 
   LeaseConfirmed: (event: { server: string }) => `${event.server} answers again: its session is confirmed`,
   ProcessEnded: (event: { of_server: string; reason: string }) =>
     `${event.of_server} ended by itself: ${event.reason}`,
+  ProcessFound: (event: { of_server: string }) =>
+    `${event.of_server} runs: its container can be reached again`,
   Warned: (event: { server: string; what: string }) => `${event.server} warns: ${event.what}`,
   JournalOpened: (event: { server: string; last_sn: number }, { place }) =>
     `${event.server} found its journal up to ${place} ${event.last_sn}`,

@@ -234,6 +234,7 @@ export type StateEvent =
   | Fields<"FaultInjected", Omit<Fault, "at_ns">>
   | Fields<"FaultEnded", { fault: number; verb: string; targets: string[] }>
   | Fields<"ProcessEnded", { of_server: string; reason: string }>
+  | Fields<"ProcessFound", { of_server: string; pid: number; role: string }>
   | Fields<"LeaseLost", { epoch: number; late_ns: number }>
   | Fields<"LeaseConfirmed", { epoch: number }>
   | Fields<"NodeHolds", { blocks: number; octets: number; damaged: number }>

@@ -100,6 +100,8 @@ describe("reduce", () => {
       told("ProcessEnded", { of_server: "dn1", reason: "out of memory" }, "control"),
     ]);
     expect(gone.data_nodes.dn1).toMatchObject({ process: "stopped", pid: 0, warning: "out of memory" });
+    const found = reduce(gone, [told("ProcessFound", { of_server: "dn1", pid: 9, role: "none" }, "control")]);
+    expect(found.data_nodes.dn1).toMatchObject({ process: "running", pid: 9, warning: "", blocks: 3 });
     expect(before.data_nodes.dn1.blocks).toBe(0);
   });
 

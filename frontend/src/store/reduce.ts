@@ -169,7 +169,7 @@ const STEPS: Steps = {
   },
   Warned(draft, event) {
     const warned = draft.struck(event.server);
-    if (warned !== null) warned.warning = event.what;
+    if (warned !== null && warned.warning !== FENCED) warned.warning = event.what;
   },
   LeaseLost(draft, event) {
     draft.server(event.server).warning = FENCED;
@@ -183,6 +183,12 @@ const STEPS: Steps = {
     if (ended === null) return;
     stop(ended);
     ended.warning = event.reason;
+  },
+  ProcessFound(draft, event) {
+    const found = draft.struck(event.of_server);
+    if (found === null) return;
+    Object.assign(found, { process: "running", pid: event.pid, warning: "" });
+    if ("believes" in found) found.believes = event.role as Server["believes"];
   },
   Placed(draft, event) {
     draft.server(event.of_server, event.group).role = (event.state || "down") as Server["role"];

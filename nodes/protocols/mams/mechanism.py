@@ -188,10 +188,12 @@ class Mams:
         """One look: what the three watchers point at, and what follows from it."""
         following, name = self._following, self._world.name
         seen = await following.look(self._incarnations.keep_up)
-        if seen.owner == name and not following.ours(seen):
+        if seen.owner == name:
             await self._replica.view.drop_stale_lock(seen.session)
         elif not seen.owner and seen.place is None:
             await self._await_turn()
+        elif not seen.owner and seen.place is not None and seen.place.state == ACTIVE:
+            await self._rejoin()
         elif not seen.owner:
             await self._compete()
         elif seen.place is None and following.active == name:

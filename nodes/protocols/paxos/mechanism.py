@@ -125,15 +125,14 @@ class Paxos:
         """One look: what the three watchers point at, and what follows from it."""
         following, name = self._following, self._world.name
         seen = await following.look()
-        if seen.owner == name and not following.ours(seen):
+        if seen.owner == name:
             await self._member.view.drop_stale_lock(seen.session)
-        elif seen.place is None and seen.owner != name:
+        elif seen.place is None or (not seen.owner and seen.place.state == PRIMARY):
             await self._come_back(seen.owner)
         elif not seen.owner and name in self._group.members:
             await self._compete()
         else:
-            if seen.place is not None:
-                self._follow(seen.place)
+            self._follow(seen.place)
             await following.changed(JOIN_NS)
 
     async def _come_back(self, owner: str) -> None:

@@ -204,13 +204,17 @@ def test_a_stranger_at_the_port_is_closed(tmp_path: Path, sent: bytes) -> None:
         ("follow", {"cluster": "../../etc", "after": 0}, "is no name of a cluster"),
         ("follow", {}, "'cluster' is missing"),
         ("forget", {"cluster": "."}, "is no name of a cluster"),
-        ("start", launch(kind="shell"), "'shell' is not offered; there are server, data-node, workload"),
+        (
+            "start",
+            launch(kind="shell"),
+            "'shell' is not offered; there are server, data-node, journal-node, bookie, workload",
+        ),
         ("start", launch(data="/etc"), "unknown field `data`"),
         ("start", launch(cluster="a/b"), "is no name of a cluster"),
         ("start", launch(config={"name": "mds1"}), "missing required field"),
         ("rules", {"rules": [{"peer": 1}]}, "Expected `str`"),
         ("ask", {"question": {"do": "status"}}, "does not run a server now"),
-        ("lose_power", {}, "known of a metadata server or data node only"),
+        ("lose_power", {}, "known of who has a disk only"),
     ],
 )
 def test_what_is_not_offered_is_refused_in_one_line(

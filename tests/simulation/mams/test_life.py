@@ -12,7 +12,7 @@ from nodes.config import SECOND, WorkloadConfig, one_group
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.sim.cluster import SimCluster
 from nodes.sim.explore import Explorer, random_plan
-from nodes.trace.events import Configured, JournalCorrupt, Renewing, Stopped
+from nodes.trace.events import Configured, JournalCorrupt, Renewing, Stamped, StepTaken, Stopped
 from tests.simulation.mams.lab import Lab
 
 MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1, "list": 1}
@@ -106,6 +106,32 @@ def test_a_failing_disk_ends_the_active_and_another_takes_over() -> None:
     assert stopped and "error" in stopped[0].reason.lower()
     lab.finish()
     assert task.result().error == "" and lab.broken() == {}
+
+
+@pytest.mark.parametrize("standbys", [3, 0])
+@pytest.mark.parametrize("step", ["2", "2b", "4", "5"])
+def test_an_elected_that_cannot_say_that_it_gives_up_does_not_keep_the_lock(standbys: int, step: str) -> None:
+    """Its connection is in doubt while it upgrades, and whole again before its session ends."""
+    lab = Lab(6, standbys=standbys)
+    elected: list[str] = []
+
+    def cut(stamped: Stamped) -> None:
+        event = stamped.event
+        if type(event) is StepTaken and (event.procedure, event.step) == ("upgrade", step) and not elected:
+            elected.append(stamped.server)
+            lab.faults.cut(stamped.server, "coordination")
+
+    lab.cluster.on_event(cut)
+    lab.faults.crash(lab.active)
+    if not standbys:
+        lab.faults.restart("mds1")
+    lab.cluster.run_until(lambda: bool(elected), 30 * SECOND)
+    session = lab.cluster.coordination_of(elected[0])
+    lab.cluster.run_until(lambda: session.state == "suspended", 10 * SECOND)
+    lab.faults.heal_all()
+    lab.await_next_active()
+    lab.finish()
+    assert lab.broken() == {}
 
 
 def test_below_its_smallest_size_a_group_answers_reads_only() -> None:

@@ -11,7 +11,7 @@ from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.paxos.messages import Accept
 from nodes.sim.cluster import SimCluster
 from nodes.sim.explore import Explorer
-from nodes.trace.events import Called, Committed, StepTaken, Warned
+from nodes.trace.events import Called, Committed, Stamped, StepTaken, Warned
 from tests.simulation.paxos.lab import Lab
 
 MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1, "list": 1}
@@ -47,6 +47,36 @@ def test_a_group_of_one_serves() -> None:
     lab.faults.power_loss("mds1")
     lab.faults.restart("mds1")
     lab.await_next_primary()
+    lab.eve.call(Stat("/a"))
+    good(lab)
+
+
+@pytest.mark.parametrize("secondaries", [2, 0])
+@pytest.mark.parametrize("step", ["1", "2"])
+def test_an_elected_that_cannot_say_that_it_gives_up_does_not_keep_the_lock(
+    secondaries: int, step: str
+) -> None:
+    """Its connection is in doubt while it takes over, and whole again before its session ends."""
+    lab = Lab(6, secondaries=secondaries)
+    lab.ada.call(Mkdir("/a"))
+    elected: list[str] = []
+
+    def cut(stamped: Stamped) -> None:
+        event = stamped.event
+        if type(event) is StepTaken and (event.procedure, event.step) == ("upgrade", step) and not elected:
+            elected.append(stamped.server)
+            lab.faults.cut(stamped.server, "coordination")
+
+    lab.cluster.on_event(cut)
+    lab.faults.crash(lab.primary)
+    if not secondaries:
+        lab.faults.restart("mds1")
+    lab.cluster.run_until(lambda: bool(elected), 30 * SECOND)
+    session = lab.cluster.coordination_of(elected[0])
+    lab.cluster.run_until(lambda: session.state == "suspended", 10 * SECOND)
+    served = len(lab.serving())
+    lab.faults.heal_all()
+    lab.cluster.run_until(lambda: len(lab.serving()) > served, 60 * SECOND)
     lab.eve.call(Stat("/a"))
     good(lab)
 

@@ -15,7 +15,7 @@ DAY_NS = 86_400 * 1_000_000_000
 
 def status(boot_id: str, monotonic: int, wall_ns: int) -> Status:
     return Status(
-        "mds1", "server", "c", "running", 7, "", "", "10.0.0.1", "box", "image", boot_id, monotonic, wall_ns, False, 1
+        "mds1", "server", "c", "running", 7, 1, "", "", "10.0.0.1", "box", "image", boot_id, monotonic, wall_ns, False, 1
     )  # fmt: skip
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
-from backend.containers import shape_of
+from backend.containers import protocol_of, shape_of
 from backend.errors import CannotStart
 from backend.fabrics.home import Home
 from backend.fabrics.inventory import Inventory
+from backend.hosting import COMPOSE_FILE
+from nodes.families import FAMILIES
 
 TOLD = {
     "CLOVERLAB_GROUPS": "mds1 mds2, mds3",
@@ -43,8 +46,56 @@ def test_what_is_missing_or_double_is_said_in_one_line(variable: str, value: str
     assert said in wrong.value.message and "\n" not in wrong.value.message
 
 
+COMPOSED = YAML(typ="safe", pure=True).load(COMPOSE_FILE.read_text())["services"]["control"]["environment"]
+
+
+@pytest.mark.parametrize("protocol", FAMILIES)
+def test_every_family_finds_its_hosts_in_compose_yaml(tmp_path: Path, protocol: str) -> None:
+    told = Inventory.told(COMPOSED)
+    ours = told.of_family(protocol)
+    assert sorted(ours.hosts()) == sorted(told.hosts())
+    home = Home.open(tmp_path, shape_of(ours, protocol))
+    assert list(home.servers()) == [name for group in ours.groups for name in group]
+    assert home.journal_nodes() == FAMILIES[protocol].journal_names() == list(ours.carried)
+    assert protocol_of({}, tmp_path) == protocol
+    home.close()
+
+
+def test_one_group_and_one_server_are_what_some_families_run() -> None:
+    told = Inventory.told(COMPOSED)
+    assert told.of_family("mams") == told
+    assert told.of_family("single").groups == [["mds1"], ["mds5"]]
+    symmetric = told.of_family("symmetric")
+    assert symmetric.groups == [["mds1", "mds2", "mds3", "mds4"]]
+    assert symmetric.spares == ["mds5", "mds6", "mds7", "mds8"]
+
+
+def test_journal_nodes_are_carried_by_the_first_hosts_that_are_free() -> None:
+    qjm = Inventory.told(COMPOSED).of_family("qjm")
+    assert qjm.carried == {"jn1": "mds5", "jn2": "mds6", "jn3": "mds7"} and qjm.spares == ["mds8"]
+    assert qjm.supervisor_of("jn1") == ("mds5.control", 7700) and qjm.data_address("jn1") == "mds5:7000"
+    with pytest.raises(
+        CannotStart, match=r"bookie1, .* need a container each, and beside the servers' there are 2"
+    ):
+        Inventory.told(TOLD).of_family("bookkeeper")
+
+
+def test_an_unknown_family_is_refused_in_one_line_that_lists_them(tmp_path: Path) -> None:
+    protocol = protocol_of({"CLOVERLAB_PROTOCOL": "symetric"}, tmp_path)
+    with pytest.raises(CannotStart) as wrong:
+        Inventory.told(COMPOSED).of_family(protocol)
+    assert all(name in wrong.value.message for name in FAMILIES) and "\n" not in wrong.value.message
+
+
+def test_volumes_of_another_family_are_refused_in_one_line(tmp_path: Path) -> None:
+    told = Inventory.told(COMPOSED)
+    Home.open(tmp_path, shape_of(told.of_family("symmetric"), "symmetric")).close()
+    with pytest.raises(CannotStart, match=r"has a cluster with protocol symmetric, not qjm; .*down -v"):
+        Home.open(tmp_path, shape_of(told.of_family("qjm"), "qjm"))
+
+
 def test_the_cluster_has_the_groups_and_data_nodes_of_the_containers(tmp_path: Path) -> None:
-    shape = shape_of(Inventory.told(TOLD))
+    shape = shape_of(Inventory.told(TOLD), "mams")
     home = Home.open(tmp_path, shape)
     assert home.servers() == {"mds1": "g1", "mds2": "g1", "mds3": "g2"} and home.data_nodes() == [
         "dn1",
@@ -55,7 +106,7 @@ def test_the_cluster_has_the_groups_and_data_nodes_of_the_containers(tmp_path: P
 
 
 def test_a_cluster_of_other_groups_is_refused_in_one_line_and_left_alone(tmp_path: Path) -> None:
-    Home.open(tmp_path, shape_of(Inventory.told(TOLD))).close()
+    Home.open(tmp_path, shape_of(Inventory.told(TOLD), "mams")).close()
     before = (tmp_path / "cluster.json").read_bytes()
     for other in (
         {"CLOVERLAB_GROUPS": "mds1 mds2 mds3"},
@@ -65,5 +116,5 @@ def test_a_cluster_of_other_groups_is_refused_in_one_line_and_left_alone(tmp_pat
         with pytest.raises(
             CannotStart, match=r"has a cluster of the groups mds1 mds2, mds3 and .* dn1 dn2, not of"
         ):
-            Home.open(tmp_path, shape_of(Inventory.told({**TOLD, **other})))
+            Home.open(tmp_path, shape_of(Inventory.told({**TOLD, **other}), "mams"))
     assert (tmp_path / "cluster.json").read_bytes() == before

@@ -50,7 +50,8 @@ def test_a_shipped_scenario_finds_its_servers(file: Path) -> None:
         config = cluster_config(scenario.cluster, 1.0)
         members = [name for group in config.groups for name in group.members]
         adds = any(step.fault == "add_server" for step in scenario.steps)
-        assert set(members) <= set(hosts.names("mds")) and len(members) + adds <= hosts.servers
+        assert set(members) <= set(hosts.names("mds"))
+        assert len(members) + adds + len(config.journal.nodes) <= hosts.servers
         assert set(config.data.nodes) <= set(hosts.names("dn"))
 
 

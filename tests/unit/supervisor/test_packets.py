@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.real.links import Rule
-from nodes.supervisor.packets import BANDS_MAX, filter_script, netem, traffic_commands
+from nodes.supervisor.packets import BANDS_MAX, filter_script, left_to_transport, netem, traffic_commands
 
 ADDRESSES = {"mds2": ["10.0.0.2"], "mds3": ["10.0.0.3"], "zk1": ["10.0.0.9", "10.0.1.9"]}
 
@@ -79,3 +79,13 @@ def test_more_peers_than_bands_are_refused() -> None:
     many = {f"mds{n}": [f"10.0.0.{n}"] for n in range(BANDS_MAX + 4)}
     with pytest.raises(ValueError, match="the kernel has room for 15"):
         traffic_commands([Rule(name, "to", False, 5.0) for name in many], many, "eth1")
+
+
+def test_damage_is_the_transports_and_what_the_kernel_cannot_do() -> None:
+    rules = [
+        Rule("mds2", "to", True),
+        Rule("mds3", "to", False, 50.0, 0.25),
+        Rule("dn1", "to", damage=0.3),
+    ]
+    assert left_to_transport(rules, netem=True) == [Rule("dn1", "to", damage=0.3)]
+    assert left_to_transport(rules, netem=False) == [Rule("mds3", "to", False, 50.0, 0.25), rules[2]]

@@ -1,0 +1,76 @@
+"""`PROTOCOL=NAME docker compose up`: the same containers under other families. Ends the cluster that the other tests share, so it comes last."""
+
+from __future__ import annotations
+
+import pytest
+
+from backend import remote
+from backend.compose import docker
+from nodes.families import FAMILIES
+from tests.browser.running import wait_for
+from tests.containers.running import Composed
+from tests.containers.test_faults import SOON_S, TAKEOVER_S, all_green
+
+
+def switch(lab: Composed, protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after `down -v`, but that the containers of the servers go on."""
+    lab.compose.must("rm", "-sf", "control")
+    docker("volume", "rm", f"{lab.compose.project}_control")
+    monkeypatch.setenv("PROTOCOL", protocol)
+    lab.start()
+    assert lab.ask("cluster")["protocol"] == protocol
+
+
+def calls(lab: Composed, path: str) -> None:
+    """A call of ours is answered, and those of the workload go on."""
+    remote.ask(lab.port, "POST", "/api/fs", {"do": "mkdir", "path": path})
+    answered = lab.answered()
+    wait_for(lambda: lab.answered() > answered + 50, SOON_S, "fifty more calls that were answered")
+
+
+def test_symmetric_members_answer_when_one_of_them_is_killed(
+    shared: Composed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    switch(shared, "symmetric", monkeypatch)
+    told = shared.ask("cluster")
+    assert [server["name"] for server in told["servers"]] == ["mds1", "mds2", "mds3", "mds4"]
+    assert {server["believes"] for server in told["servers"]} == {"member"} and len(told["groups"]) == 1
+    calls(shared, "/before")
+    shared.fault("crash", "mds2")
+    calls(shared, "/after")
+    shared.fault("restart", "mds2")
+    wait_for(shared.settled, TAKEOVER_S, "all four as members")
+    all_green(shared)
+
+
+def test_journal_nodes_run_in_containers_that_are_free_and_survive_the_active_and_one_of_them(
+    shared: Composed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    switch(shared, "qjm", monkeypatch)
+    hosts = {node["name"]: node["container"] for node in shared.ask("cluster")["journal_nodes"]}
+    assert hosts == {f"jn{n}": shared.container(f"mds{n + 4}")[:12] for n in (1, 2, 3)}
+    calls(shared, "/before")
+    active = shared.active()
+    shared.fault("cut", active, "jn1")
+    assert "drop" in shared.run_in(active, "/usr/local/lib/cloverlab/nft list table inet cloverlab")
+    assert "drop" in shared.run_in("mds5", "/usr/local/lib/cloverlab/nft list table inet cloverlab")
+    calls(shared, "/cut")
+    shared.fault("heal_all")
+    shared.fault("crash", "jn2")
+    shared.fault("crash", active)
+    wait_for(lambda: shared.active() != active, TAKEOVER_S, f"another active than {active}")
+    calls(shared, "/after")
+    shared.fault("restart", "jn2")
+    shared.fault("restart", active)
+    wait_for(shared.in_step, TAKEOVER_S, "everybody in step")
+    all_green(shared)
+
+
+def test_an_unknown_family_is_refused_in_one_line_that_lists_them(
+    shared: Composed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROTOCOL", "symetric")
+    done = shared.compose.call("run", "--rm", "--no-deps", "-T", "control")
+    ours = [line for line in done.stderr.decode().splitlines() if line.startswith("cloverlab:")]
+    assert done.returncode == 2 and len(ours) == 1, done.stderr
+    assert "'symetric' is unknown" in ours[0] and all(name in ours[0] for name in FAMILIES)
