@@ -67,12 +67,23 @@ class Course:
         self.group = group
         self.starts: list[Start] = []
         self.server = ""
+        """Who is asked."""
+        self.waiting: asyncio.Future[tuple[str, Reply]] | None = None
         self.tries = 0
         self.check = False
         self.led = False
         """The last refusal named another server, which is asked at once; not twice in a row."""
         self.resolved_ns = 0
         self.told = False
+
+    def reply(self, peer: str, message: Reply) -> None:
+        """The first reply to the question that is out; further ones count for nothing."""
+        if self.waiting is not None and not self.waiting.done():
+            self.waiting.set_result((peer, message))
+
+    def overtaken(self, peer: str, message: Reply) -> bool:
+        """Whether this is a late refusal by a server that was asked before, and it names nobody but the one that is asked now."""
+        return isinstance(message, Refused) and peer != self.server and message.active in ("", self.server)
 
 
 class SmartClient:
@@ -94,7 +105,7 @@ class SmartClient:
         self._dentries = Dentries()
         self._seen_ns = 0
         self._next = 0
-        self._open: dict[int, asyncio.Future[tuple[str, Reply]] | None] = {}
+        self._open: dict[int, Course] = {}
         self._waiting_for_room: list[asyncio.Future[None]] = []
         self._opening: dict[int, asyncio.Future[None]] = {}
         world.network.receive(self.on_message)
@@ -112,9 +123,9 @@ class SmartClient:
 
     def on_message(self, peer: str, message: Message) -> None:
         if isinstance(message, Answer | Refused | Referred | Checked):
-            waiting = self._open.get(message.number)
-            if waiting is not None and not waiting.done():
-                waiting.set_result((peer, message))
+            course = self._open.get(message.number)
+            if course is not None and not course.overtaken(peer, message):
+                course.reply(peer, message)
         elif isinstance(message, ViewCopy):
             self._learn_view(peer, message)
 
@@ -126,9 +137,9 @@ class SmartClient:
                 routes.learn(copy.active)
 
     def _timed_out(self, number: int) -> None:
-        waiting = self._open.get(number)
-        if waiting is not None and not waiting.done():
-            waiting.set_result(("", None))
+        course = self._open.get(number)
+        if course is not None:
+            course.reply("", None)
 
     # --- calls ----------------------------------------------------------------------------------------------------
 
@@ -149,7 +160,7 @@ class SmartClient:
             await room
         self._next += 1
         course = Course(self._next, operation, self._world.clock.monotonic_ns(), ROOT_GROUP)
-        self._open[course.number] = None
+        self._open[course.number] = course
         answer = None
         try:
             answer = await self._until_answered(course)
@@ -201,7 +212,7 @@ class SmartClient:
     async def _open_session(self, group: int) -> None:
         self._next += 1
         course = Course(self._next, OpenSession(), self._world.clock.monotonic_ns(), group)
-        self._open[course.number] = None
+        self._open[course.number] = course
         try:
             answer = await self._until_answered(course)
         finally:
@@ -328,7 +339,7 @@ class SmartClient:
         """One question and its reply: the request, or after a failure first whether it has been executed (`Check`)."""
         number = course.number
         waiting: asyncio.Future[tuple[str, Reply]] = self._loop.create_future()
-        self._open[number] = waiting
+        course.waiting = waiting
         timer = self._world.clock.call_later(
             self._timing.client_timeout_ms * MILLISECOND, self._timed_out, number
         )

@@ -1,0 +1,65 @@
+"""How long clients wait when a server dies, beyond what it takes to notice it: `saa-7.3` and `dcfs3-failover`, in virtual time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import msgspec
+
+from nodes.config import MILLISECOND, SECOND, WorkloadConfig, one_group
+from nodes.sim.cluster import SimCluster
+from nodes.trace.events import Called
+
+BEFORE_NS, AFTER_NS = 1 * SECOND, 3 * SECOND
+"""Of the death; AFTER_NS counts from its detection."""
+BUCKET_NS = 50 * MILLISECOND
+Detected = Callable[[SimCluster, str], bool]
+"""Whether the cluster knows that this server is dead."""
+
+
+class Gap(msgspec.Struct, frozen=True):
+    detection_ms: float
+    beyond_ms: float
+    """The longest that a call waited beyond detection; of one that was sent to the dead server, beyond its client's own patience as well."""
+    failed: int
+    answered: dict[float, float]
+    """Calls answered per second, over the milliseconds since the death."""
+
+
+def gap(
+    protocol: str, standbys: int, workload: WorkloadConfig, detected: Detected, victim_letter: str, seed: int
+) -> Gap:
+    """One run: the first server with this letter dies under load."""
+    config = one_group(standbys, protocol=protocol)
+    cluster = SimCluster(config, seed, workload)
+    cluster.run_until(cluster.settled)
+    cluster.run_for(BEFORE_NS + 7 * seed * MILLISECOND)
+    victim = next(name for name, letter in cluster.view().items() if letter == victim_letter)
+    died_ns = cluster.now_ns
+    cluster.faults.crash(victim)
+    cluster.run_until(lambda: detected(cluster, victim), 60 * SECOND)
+    detected_ns = cluster.now_ns
+    cluster.run_for(AFTER_NS)
+    assert cluster.workload is not None
+    calls = [s.event for s in cluster.events if type(s.event) is Called]
+    patience_ns = config.timing.client_timeout_ms * MILLISECOND
+    return Gap(
+        (detected_ns - died_ns) / MILLISECOND,
+        max(beyond_ns(call, detected_ns, patience_ns) for call in calls if call.returned_ns > died_ns)
+        / MILLISECOND,
+        sum(number for error, number in cluster.workload.counts().items() if error != "ok"),
+        per_second(calls, died_ns, detected_ns),
+    )
+
+
+def beyond_ns(call: Called, detected_ns: int, patience_ns: int) -> int:
+    return call.returned_ns - max(detected_ns, call.invoked_ns + (call.tries > 1) * patience_ns)
+
+
+def per_second(calls: list[Called], died_ns: int, detected_ns: int) -> dict[float, float]:
+    first, last = -BEFORE_NS // 2 // BUCKET_NS, (detected_ns - died_ns + SECOND) // BUCKET_NS
+    counted = Counter((call.returned_ns - died_ns) // BUCKET_NS for call in calls)
+    return {
+        place * BUCKET_NS / MILLISECOND: counted[place] * SECOND / BUCKET_NS for place in range(first, last)
+    }
