@@ -1,4 +1,4 @@
-"""Records straight into the journal of whoever leads, at a given rate: how long each takes to be safe (CFS §5.2; `bench journal`)."""
+"""Records straight into the journal of whoever leads, at a given rate: how long each takes to be safe (CFS §5.2; `reproduce cfs-fig8a`)."""
 
 from __future__ import annotations
 
