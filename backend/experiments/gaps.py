@@ -33,16 +33,17 @@ class Gap(msgspec.Struct, frozen=True):
     """Calls answered per second, over the milliseconds since the death."""
 
 
-def gap(protocol: str, detected: Detected, letter: str, seed: int) -> Gap:
-    """One run: the first server with this letter dies under load."""
+def gap(protocol: str, detected: Detected, letter: str, seed: int, deaths: int = 1) -> Gap:
+    """One run: the first servers with this letter die at once under load; `detected` is asked about the first."""
     config = one_group(STANDBYS, protocol=protocol)
     cluster = SimCluster(config, seed, WORKLOAD)
     cluster.run_until(cluster.settled)
     cluster.run_for(BEFORE_NS + 7 * seed * MILLISECOND)
-    victim = next(name for name, found in cluster.view().items() if found == letter)
+    victims = [name for name, found in cluster.view().items() if found == letter][:deaths]
     died_ns = cluster.now_ns
-    cluster.faults.crash(victim)
-    cluster.run_until(lambda: detected(cluster, victim, died_ns), 60 * SECOND)
+    for victim in victims:
+        cluster.faults.crash(victim)
+    cluster.run_until(lambda: detected(cluster, victims[0], died_ns), 60 * SECOND)
     detected_ns = cluster.now_ns
     cluster.run_for(AFTER_NS)
     assert cluster.workload is not None
@@ -69,9 +70,7 @@ def per_second(calls: list[Called], died_ns: int, detected_ns: int) -> dict[floa
     }
 
 
-def run_of(
-    protocol: str, letter: str, detected: Detected, key: str, note: str
-) -> Callable[[bool], Outcome]:
+def run_of(protocol: str, letter: str, detected: Detected, key: str, note: str) -> Callable[[bool], Outcome]:
     """The experiment: the worst of several deaths of a server with this letter, under this key."""
 
     def run(quick: bool) -> Outcome:

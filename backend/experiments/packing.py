@@ -65,15 +65,17 @@ class Replicated(msgspec.Struct):
 PAPER_UNPACKED = Replicated(100_100, Counter({0: 300_300, 1: 300_300}))
 PAPER_PACKED = Replicated(
     100_100,
-    Counter(
-        {0: 304, 1: 764, 2: 3134, 3: 11136, 4: 20403, 5: 19476, 6: 10148, 7: 2411, 8: 336, 9: 45, 10: 1}
-    ),
+    Counter({0: 304, 1: 764, 2: 3134, 3: 11136, 4: 20403, 5: 19476, 6: 10148, 7: 2411, 8: 336, 9: 45, 10: 1}),
 )
 """The paper's table. It counts three messages for every create, ours goes to the two other servers."""
 
 
 def creates(
-    protocol: str, seed: int, callers: int = CALLERS, threads: int | None = THREADS, window_ns: int = WINDOW_NS
+    protocol: str,
+    seed: int,
+    callers: int = CALLERS,
+    threads: int | None = THREADS,
+    window_ns: int = WINDOW_NS,
 ) -> Replicated:
     """One run: creates in one directory, each caller thinking for THINK_NS in the mean. Raises FsError when a call fails."""
     cluster = SimCluster(one_group(2, protocol=protocol), seed)
@@ -173,7 +175,9 @@ def chart_of(packed: Replicated) -> Chart:
         label: [(float(records), round(found.share(records, records), 4)) for records in range(11)]
         for label, found in {"ours": packed, "the paper's": PAPER_PACKED}.items()
     }
-    return Chart("Packed Multi-Paxos, 100 callers", "records in a message", "share of messages", shares, "bars")
+    return Chart(
+        "Packed Multi-Paxos, 100 callers", "records in a message", "share of messages", shares, "bars"
+    )
 
 
 EXPERIMENT = Experiment(
