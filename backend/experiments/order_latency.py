@@ -20,16 +20,16 @@ from nodes.config import MILLISECOND, one_group
 from nodes.metadata.operations import Mkdir, Operation
 from nodes.sim.cluster import SimCluster
 from nodes.sim.links import Link
-from nodes.trace.events import Delivered, Stamped
+from nodes.trace.events import Called, Delivered, Stamped
 
 MEMBERS = (2, 3, 4, 6, 8)
 SEEDS = (1, 2, 3)
 WRITES, PLAIN_WRITES = 50, 5
 THREADS = 8
 """Service threads of each member, as in `dcfs3-packing`."""
-CALLERS = 100
+CALLERS = 200
 """Of each member, when all are sending."""
-FEWER = (1, 4, 16, 32)
+FEWER = (1, 4, 16, 32, 100)
 CLIENTS = 20
 """Of each member at most: so many links that a slow one silences nobody."""
 WARM_NS, WINDOW_NS = 40 * MILLISECOND, 40 * MILLISECOND
@@ -103,7 +103,10 @@ def all_senders(
     clients = clients_at(cluster, list(cluster.view()), min(CLIENTS, callers))
     for caller in range(callers * members):
         call_on(cluster, clients[caller % len(clients)], directories(caller), 0, random.Random())
-    cluster.run_for(WARM_NS if order == "fast" else WARM_NS + HEARTBEAT_MS * MILLISECOND)
+    answered: set[str] = set()
+    cluster.on_event(lambda told: answered.add(told.server) if type(told.event) is Called else None)
+    cluster.run_until(lambda: len(answered) == len(clients))
+    cluster.run_for(WARM_NS)
     broadcasts = Broadcasts(cluster)
     cluster.run_for(window_ns)
     return broadcasts
@@ -169,7 +172,7 @@ def run(quick: bool) -> Outcome:
 
 
 NOTE = (
-    "extra_acks_all_senders: empty messages for each with calls, every member having 100 callers; extra_acks_N_callers: four members with N "
+    "extra_acks_all_senders: empty messages for each with calls, every member having 200 callers; extra_acks_N_callers: four members with N "
     "callers each. A member whose callers have all been answered at once has nothing to send for a while, and acknowledges."
 )
 
