@@ -230,7 +230,7 @@ class SmartClient:
             error = await self._set_out(course)
             if error is not None:
                 return error
-        course.server = self._groups[course.group].first(is_write)
+        course.server = self._groups[course.group].first(is_write, course.began_ns)
         while True:
             if is_write and type(operation) is not OpenSession and not self._groups[course.group].opened:
                 await self._open_at(course.group)
@@ -254,9 +254,11 @@ class SmartClient:
                     error = await self._set_out(course)
                     if error is not None:
                         return error
-                course.server = self._groups[course.group].first(is_write)
+                course.server = self._groups[course.group].first(is_write, now)
                 continue
             self._tell_long(course, now)
+            if reply is None:
+                routes.unanswered(course.server, now)
             hint = reply.active if isinstance(reply, Refused) else ""
             if hint and not routes.knows(hint):
                 self._world.network.send(peer, AskView())
