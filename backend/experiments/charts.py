@@ -63,7 +63,7 @@ def _curves(chart: Chart) -> pygal.XY:
 def _bars(chart: Chart) -> pygal.Bar:
     places = sorted({x for series in chart.series.values() for x, _ in series})
     drawn = pygal.Bar(**_settings(chart))
-    drawn.x_labels = [f"{x:g}" for x in places]
+    drawn.x_labels = chart.x_names or [f"{x:g}" for x in places]
     for label, series in chart.series.items():
         heights = dict(series)
         drawn.add(label, [heights.get(x, 0.0) for x in places])

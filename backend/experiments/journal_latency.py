@@ -161,6 +161,8 @@ NOTE = (
     "`ssp_without_acks`."
 )
 
-EXPERIMENT = Experiment(
-    "cfs-fig8a", "CFS §5.2, Fig. 8a", "what it takes to make journal records safe, at rising rates", run
-)
+EXPERIMENTS = [
+    Experiment(
+        "cfs-fig8a", "CFS §5.2, Fig. 8a", "what it takes to make journal records safe, at rising rates", run
+    )
+]

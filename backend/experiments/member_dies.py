@@ -21,9 +21,11 @@ NOTE = (
     "its client where it was sent to the dead member. The paper says: no interruption, no lost state."
 )
 
-EXPERIMENT = Experiment(
-    "saa-7.3",
-    "SAA §7.3",
-    "a member dies while clients work",
-    run_of("symmetric", "M", changes_view, "symmetric_gap_ms", NOTE),
-)
+EXPERIMENTS = [
+    Experiment(
+        "saa-7.3",
+        "SAA §7.3",
+        "a member dies while clients work",
+        run_of("symmetric", "M", changes_view, "symmetric_gap_ms", NOTE),
+    )
+]

@@ -19,6 +19,8 @@ class Chart(msgspec.Struct, frozen=True):
     series: dict[str, list[Point]]
     kind: Literal["curves", "bars"] = "curves"
     """Bars stand side by side at the same x."""
+    x_names: list[str] = []
+    """Of bars, in the order of their x; the numbers themselves when there are none."""
     logarithmic: bool = False
     """The y axis; every y is above 0."""
 

@@ -208,9 +208,11 @@ def chart_of(found: dict[int, Size]) -> Chart:
     return Chart("Latency of total order", "members", "milliseconds", series, logarithmic=True)
 
 
-EXPERIMENT = Experiment(
-    "saa-fig7",
-    "SAA §7.2, Fig. 7",
-    "how long a message waits for its place in the total order; plain and fast, one sender and all",
-    run,
-)
+EXPERIMENTS = [
+    Experiment(
+        "saa-fig7",
+        "SAA §7.2, Fig. 7",
+        "how long a message waits for its place in the total order; plain and fast, one sender and all",
+        run,
+    )
+]

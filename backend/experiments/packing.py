@@ -180,9 +180,11 @@ def chart_of(packed: Replicated) -> Chart:
     )
 
 
-EXPERIMENT = Experiment(
-    "dcfs3-packing",
-    "DCFS3, Performance of metadata write operations: the effect of packing",
-    "100 callers create files; messages with one record each, and packed ones",
-    run,
-)
+EXPERIMENTS = [
+    Experiment(
+        "dcfs3-packing",
+        "DCFS3, Performance of metadata write operations: the effect of packing",
+        "100 callers create files; messages with one record each, and packed ones",
+        run,
+    )
+]

@@ -87,6 +87,8 @@ def run(quick: bool) -> Outcome:
 
 NOTE = "read_scale_N: N members over one, at 32 clients. The paper says 'linear', and 'as high as 80 %' more of two members."
 
-EXPERIMENT = Experiment(
-    "saa-fig10", "SAA §7.2, Fig. 10", "read throughput over the number of clients, by members", run
-)
+EXPERIMENTS = [
+    Experiment(
+        "saa-fig10", "SAA §7.2, Fig. 10", "read throughput over the number of clients, by members", run
+    )
+]

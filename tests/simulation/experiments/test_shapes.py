@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from statistics import median
 
+import pytest
+
 from backend.experiments import order_latency, packing, reads_anywhere
-from backend.experiments.registry import MODULES, experiment_named
+from backend.experiments.registry import experiment_named
 from nodes.config import MILLISECOND
 
 WINDOW_NS = 50 * MILLISECOND
@@ -59,12 +61,24 @@ def test_members_add_up_for_reads() -> None:
     assert rates[1] > 1.8 * rates[0] and rates[2] > 3.4 * rates[0]
 
 
-def test_a_quick_run_tells_the_keys_of_the_full_one() -> None:
-    for name, key in (
-        ("saa-fig10", "read_scale_2"),
-        ("dcfs3-failover", "paxos_gap_ms"),
-        ("saa-7.3", "symmetric_gap_ms"),
-    ):
-        assert name in MODULES
-        outcome = experiment_named(name).run(True)
-        assert key in outcome.figures and outcome.chart.series
+def test_operations_on_two_groups_cost_what_the_paper_says() -> None:
+    outcome = experiment_named("s2pc-messages").run(True)
+    assert outcome.figures == outcome.paper
+
+
+def test_the_rows_of_table_3_are_the_papers() -> None:
+    outcome = experiment_named("cfs-table3c").run(True)
+    assert outcome.figures["expectations_held"] == outcome.figures["expectations"] > 10, outcome.notes
+    assert outcome.figures["failed_calls"] == 0 and 0 < outcome.figures["longest_outage_s"] < 10
+    (calls,) = outcome.chart.series.values()
+    assert min(rate for _, rate in calls) == 0 and max(rate for _, rate in calls) > 15
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "most"), [("saa-7.3", "symmetric_gap_ms", 20), ("dcfs3-failover", "paxos_gap_ms", 50)]
+)
+def test_clients_hardly_wait_beyond_the_detection_of_a_death(name: str, key: str, most: float) -> None:
+    outcome = experiment_named(name).run(True)
+    assert 0 < outcome.figures[key] <= most and not outcome.figures["failed_calls"]
+    (answered,) = outcome.chart.series.values()
+    assert answered[0][0] < 0 < answered[-1][0]
