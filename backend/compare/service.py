@@ -85,9 +85,9 @@ class Comparisons:
 
     async def _run(self, comparison: Comparison, path: Path) -> None:
         room = asyncio.Semaphore(AT_ONCE)
-        await asyncio.gather(
-            *(self._run_one(each, comparison.seed, path, room) for each in comparison.configurations)
-        )
+        async with asyncio.TaskGroup() as group:
+            for each in comparison.configurations:
+                group.create_task(self._run_one(each, comparison.seed, path, room))
 
     async def _run_one(self, one: Configuration, seed: int, path: Path, room: asyncio.Semaphore) -> None:
         try:

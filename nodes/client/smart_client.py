@@ -60,11 +60,13 @@ Reply = Answer | Refused | Referred | Checked | None
 class Course:
     """How far one call has come."""
 
-    def __init__(self, number: int, operation: Operation, began_ns: int, group: int):
+    def __init__(self, number: int, operation: Operation, began_ns: int, group: int, moves: int):
         self.number = number
         self.operation = operation
         self.began_ns = began_ns
         self.group = group
+        self.began_moves = self.moves = moves
+        """Moves of directories that the client had heard of when the call began, and when `starts` were resolved."""
         self.starts: list[Start] = []
         self.server = ""
         """Who is asked."""
@@ -158,9 +160,7 @@ class SmartClient:
             room = self._loop.create_future()
             self._waiting_for_room.append(room)
             await room
-        self._next += 1
-        course = Course(self._next, operation, self._world.clock.monotonic_ns(), ROOT_GROUP)
-        self._open[course.number] = course
+        course = self._course(operation, ROOT_GROUP)
         answer = None
         try:
             answer = await self._until_answered(course)
@@ -179,13 +179,21 @@ class SmartClient:
                 self._open_anew(course.group)
             raise FsError(name, explanation)
         if not self._alone:
-            self._learn_result(operation, answer)
+            self._learn_result(operation, answer, course.began_moves)
         return answer
 
-    def _learn_result(self, operation: Operation, answer: Answer) -> None:
+    def _course(self, operation: Operation, group: int) -> Course:
+        self._next += 1
+        now_ns = self._world.clock.monotonic_ns()
+        course = Course(self._next, operation, now_ns, group, self._dentries.moves)
+        self._open[course.number] = course
+        return course
+
+    def _learn_result(self, operation: Operation, answer: Answer, moves: int) -> None:
+        """It may have been carried out as long ago as the call was first sent."""
         if type(operation) is Mkdir and isinstance(answer.result, Made):
             start = Start(answer.result.inode, depth_of(operation.path))
-            self._dentries.learn(operation.path, start, self._dentries.moves)
+            self._dentries.learn(operation.path, start, moves)
         elif type(operation) is Delete:
             self._dentries.gone(operation.path)
 
@@ -210,9 +218,7 @@ class SmartClient:
         self._groups[group].opened = False
 
     async def _open_session(self, group: int) -> None:
-        self._next += 1
-        course = Course(self._next, OpenSession(), self._world.clock.monotonic_ns(), group)
-        self._open[course.number] = course
+        course = self._course(OpenSession(), group)
         try:
             answer = await self._until_answered(course)
         finally:
@@ -283,7 +289,7 @@ class SmartClient:
     async def _set_out(self, course: Course) -> Answer | None:
         """Begins the way anew from the dentry cache; an answer when the new name of a rename or link cannot be resolved."""
         operation = course.operation
-        course.resolved_ns = 0
+        course.resolved_ns, course.moves = 0, self._dentries.moves
         if isinstance(operation, AddBlock | Complete | Restamp):
             course.group = home_group(operation.inode)
             return None
@@ -299,6 +305,7 @@ class SmartClient:
                     if error.name == "ETIMEDOUT":
                         return None
                     return Answer(course.number, 0, 0, 0, None, str(error))
+            course.moves = self._dentries.moves
             course.starts = [
                 self._dentries.start(path, self._upto(path, operation)),
                 self._dentries.start(parent, depth_of(parent)),
@@ -311,11 +318,12 @@ class SmartClient:
 
     async def _resolve(self, path: str) -> None:
         """Brings a directory into the dentry cache. Raises FsError."""
+        moves = self._dentries.moves
         attributes = (await self._run(Stat(path), told=False)).result
         assert isinstance(attributes, Attributes)
         if attributes.kind != "directory":
             raise FsError("ENOTDIR", path)
-        self._dentries.learn(path, Start(attributes.inode, depth_of(path)), self._dentries.moves)
+        self._dentries.learn(path, Start(attributes.inode, depth_of(path)), moves)
 
     async def _follow(self, course: Course, referred: Referred) -> bool:
         """Whether the call goes on where it was referred to; else it sets out anew."""
@@ -329,8 +337,9 @@ class SmartClient:
                 await self._world.clock.sleep(pause_ns(course.tries, self._world.rng))
             self._dentries.forget_all(referred.moves)
             return False
-        if referred.path:
+        if referred.path or (len(course.starts) > 1 and course.moves != referred.moves):
             return False
+        course.moves = referred.moves
         course.resolved_ns = 0 if is_directory(start.inode) else referred.at_ns
         self._seen_ns = max(self._seen_ns, referred.at_ns)
         course.starts = [start, *course.starts[1:]]
@@ -353,7 +362,7 @@ class SmartClient:
             if not self._alone:
                 request.seen_ns = self._seen_ns
                 if any(start is not TOP for start in course.starts):
-                    request.starts, request.moves = course.starts, self._dentries.moves
+                    request.starts, request.moves = course.starts, course.moves
             self._world.network.send(course.server, request)
         try:
             return await waiting

@@ -41,6 +41,8 @@ class ByStamp(Check):
         """Calls whose place is not known: not returned, without an answer, or answered again from memory."""
         self._stamps: dict[Key, int] = {}
         """When records of writes were committed of which no answer has been told."""
+        self._begun: set[str] = set()
+        """Groups whose commits were seen from the first one on."""
         self._done_ns = 0
         self._now_ns = 0
 
@@ -50,6 +52,8 @@ class ByStamp(Check):
         self._invoked[event.client, event.number] = stamped
 
     def _on_committed(self, stamped: Stamped, event: Committed) -> None:
+        if event.sn == 1:
+            self._begun.add(event.group)
         for (client, number), stamp in zip(event.operations, event.stamps, strict=False):
             if client:
                 self._stamps[client, number] = stamp
@@ -123,7 +127,12 @@ class ByStamp(Check):
         if not isinstance(event, Called) or event.error == UNKNOWN:
             self._model.run(operation, stamp_ns)
             return
-        real_time = self._real_time.setdefault(self._groups.get(event.server, event.server), RealTime())
+        group = self._groups.get(event.server, event.server)
+        if group not in self._begun:
+            self.unable = f"cannot go on: {group} had committed something before this check began"
+            self._due.clear()
+            return
+        real_time = self._real_time.setdefault(group, RealTime())
         if stamp_ns < real_time.answered_by(event.invoked_ns):
             self.fail(
                 f"call {event.number} of {event.client}, {shown(event.operation)}, was answered by {event.server} as of "

@@ -66,14 +66,13 @@ class GroupChecks:
 class Era:
     """The checks of one incarnation of the cluster: a recovery sets aside what came after its barrier, and begins anew."""
 
-    def __init__(self, cluster: ClusterConfig, number: int) -> None:
+    def __init__(self, cluster: ClusterConfig, number: int, home: dict[str, str]) -> None:
         several = len(cluster.groups) > 1
         family = family_named(cluster.protocol)
         self.groups = {group.name: GroupChecks(not several, family) for group in cluster.groups}
         self.only = next(iter(self.groups.values())) if not several else None
         self.shared: list[Check] = []
         if several:
-            home = {name: group.name for group in cluster.groups for name in group.members}
             names = {group.number: group.name for group in cluster.groups}
             self.shared = [ByStamp(home), Atomic(names)]
         self.checks = [check for group in self.groups.values() for check in group.checks] + self.shared
@@ -89,7 +88,7 @@ class Lamps:
         self._cluster = cluster
         self._home = {name: group.name for group in cluster.groups for name in group.members}
         """Server to its group."""
-        self._eras = [Era(cluster, 0)]
+        self._eras = [Era(cluster, 0, self._home)]
         """By incarnation, counted from the one in which the check began."""
         self._lives_in: dict[str, int] = {}
         """The era of each server that has been taken back."""
@@ -125,7 +124,7 @@ class Lamps:
     def _take_back(self, server: str, event: TakenBack) -> None:
         if event.incarnation not in self._incarnations:
             self._incarnations.append(event.incarnation)
-            self._eras.append(Era(self._cluster, len(self._eras)))
+            self._eras.append(Era(self._cluster, len(self._eras), self._home))
         era = self._lives_in[server] = 1 + self._incarnations.index(event.incarnation)
         began = self._began.setdefault(event.group, [])
         if (event.epoch, era) not in began:

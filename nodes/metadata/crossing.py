@@ -187,7 +187,7 @@ class Crossing:
         self._raise_watermark(record.group, record.finished_below, undo)
         self._set("promised", (record.group, record.seq), Promised(record.changes, record.numbers), undo)
         self._tree.reserve(len(record.numbers), undo)
-        self._hold(record.changes, undo)
+        self._hold(record.changes, undo, promised=True)
 
     def _outcome(self, record: OutcomeRecord, undo: Undo) -> None:
         key = (record.group, record.seq)
@@ -196,7 +196,7 @@ class Crossing:
         if promised is None:
             return
         self._set("promised", key, None, undo)
-        self._release(promised.changes, undo)
+        self._release(promised.changes, undo, promised=True)
         if record.commit:
             carry_out(self._tree, promised.changes, record.numbers, record.at_ns, undo)
 
@@ -227,15 +227,15 @@ class Crossing:
             change += _term(name, key, value)
         self.digest = (self.digest + change) & MASK
 
-    def _hold(self, changes: list[Change], undo: Undo) -> None:
+    def _hold(self, changes: list[Change], undo: Undo, promised: bool = False) -> None:
         if undo is not None:
-            undo.append((self._tree.locks.release, changes))
-        self._tree.locks.hold(changes)
+            undo.append((self._tree.locks.release, changes, promised))
+        self._tree.locks.hold(changes, promised)
 
-    def _release(self, changes: list[Change], undo: Undo) -> None:
+    def _release(self, changes: list[Change], undo: Undo, promised: bool = False) -> None:
         if undo is not None:
-            undo.append((self._tree.locks.hold, changes))
-        self._tree.locks.release(changes)
+            undo.append((self._tree.locks.hold, changes, promised))
+        self._tree.locks.release(changes, promised)
 
     # --- images ----------------------------------------------------------------------------------------------------
 
@@ -258,7 +258,7 @@ class Crossing:
                 if value.op_id.client:
                     self.calls[value.op_id] = key
             elif isinstance(value, Promised):
-                self._tree.locks.hold(value.changes)
+                self._tree.locks.hold(value.changes, promised=True)
             elif isinstance(value, Voted):
                 self._tree.locks.hold(value.kept)
         self.digest = self.recompute_digest()

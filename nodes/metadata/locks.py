@@ -15,6 +15,8 @@ class Locks:
         """Undecided dentries, by (parent, name): they count as present, and nobody reads them."""
         self.shared: dict[int, int] = {}
         """Directories in which a dentry is undecided: they stay."""
+        self.promised: dict[int, int] = {}
+        """Those of `shared` in which another group decides: it may have answered already, so that nobody is told what they are now."""
         self.exclusive: dict[int, int] = {}
         """Inodes about to go, or to have a name more: nothing is made in them, and nobody reads them."""
         self.moves = 0
@@ -28,17 +30,20 @@ class Locks:
         """No directory may be promised to move now: ancestry would be checked on what is about to change."""
         return bool(self)
 
-    def hold(self, changes: list[Change]) -> None:
-        self._count(changes, 1)
+    def hold(self, changes: list[Change], promised: bool = False) -> None:
+        """`promised`: to a coordinator that decides."""
+        self._count(changes, 1, promised)
 
-    def release(self, changes: list[Change]) -> None:
-        self._count(changes, -1)
+    def release(self, changes: list[Change], promised: bool = False) -> None:
+        self._count(changes, -1, promised)
 
-    def _count(self, changes: list[Change], by: int) -> None:
+    def _count(self, changes: list[Change], by: int, promised: bool) -> None:
         for change in changes:
             if isinstance(change, Link | Unlink | Keep):
                 _add(self.names, (change.parent, change.name), by)
                 _add(self.shared, change.parent, by)
+                if promised:
+                    _add(self.promised, change.parent, by)
             elif isinstance(change, DropInode | CountName):
                 _add(self.exclusive, change.inode, by)
             elif isinstance(change, CountMove):
@@ -52,7 +57,7 @@ class DentryLocks(Locks):
     def keep_directories(self) -> bool:
         return False
 
-    def _count(self, changes: list[Change], by: int) -> None:
+    def _count(self, changes: list[Change], by: int, promised: bool) -> None:
         for change in changes:
             if isinstance(change, Link | Unlink | Keep):
                 _add(self.names, (change.parent, change.name), by)

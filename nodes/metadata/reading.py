@@ -55,13 +55,19 @@ class Reader:
     def read(self, operation: Read, start: Start = TOP) -> Result:
         """Raises FsError, Elsewhere, Gone, Busy."""
         if type(operation) is Stat:
-            return attributes(find(self._tree, operation.path, start))
+            return self._stat(operation, start)
         if type(operation) is List:
             return self._list(operation, start)
         if type(operation) is Open:
             return contents(self._tree, operation, start)
         assert type(operation) is ContentSummary
         return self._summary(operation, start)
+
+    def _stat(self, operation: Stat, start: Start) -> Attributes:
+        inode = find(self._tree, operation.path, start)
+        if inode.number in self._tree.locks.promised:
+            raise Busy(shown(operation.path))
+        return attributes(inode)
 
     def _list(self, operation: List, start: Start) -> Listing:
         inode = find(self._tree, operation.path, start)

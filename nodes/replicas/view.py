@@ -121,8 +121,9 @@ class GlobalView:
     async def prepare(self, members: list[str], address: str) -> None:
         """Makes the group's nodes where they lack and registers this server's address."""
         coordination = self._coordination
-        for path in (self.path("view"), self.path("draws"), self.path("generation"), "/cloverlab/servers"):
-            await coordination.ensure(path)
+        for part in ("view", "draws", "holders", "generation"):
+            await coordination.ensure(self.path(part))
+        await coordination.ensure("/cloverlab/servers")
         first = Configuration(0, members, len(members))
         for path, content in ((self.path("configuration"), first), (self.path("epoch"), EpochNode(0, ""))):
             await self._create_once(path, msgspec.json.encode(content))
@@ -245,9 +246,6 @@ class GlobalView:
             await self._delete(path)
         await self._put(path, draw, ephemeral=True)
 
-    async def drop_draw(self) -> None:
-        await self._delete(self.path("draws", self.name))
-
     async def draws(self, round: int, watch: Watch | None = None) -> dict[str, Draw]:
         found: dict[str, Draw] = {}
         callback = watch.arm() if watch else None
@@ -272,6 +270,7 @@ class GlobalView:
             Check(INCARNATION, self.incarnation_version),
             Set(generation, msgspec.json.encode({"owner": self.name}), round),
             Create(self.path("lock"), octets, ephemeral=True),
+            Create(self._held(round + 1), b"", ephemeral=True),
         ]
         try:
             await self._coordination.multi(changes)
@@ -283,6 +282,17 @@ class GlobalView:
                 return False
         self.generation = round + 1
         return True
+
+    def _held(self, generation: int) -> str:
+        return self.path("holders", f"{generation}.{self.name}")
+
+    async def holders(self) -> list[str]:
+        """Who took the lock in a session that lives, and has not said that it answers no more: it may, though the lock is gone (safety rule 16)."""
+        return [node.partition(".")[2] for node in await self._coordination.children(self.path("holders"))]
+
+    async def answers_no_more(self) -> None:
+        """The tenure that began with our last acquisition of the lock is over."""
+        await self._delete(self._held(self.generation))
 
     async def release_lock(self) -> None:
         """Gives the lock up if it is still the one we took."""

@@ -129,7 +129,7 @@ class JournalWriter:
 
     def _flush(self) -> None:
         self._flush_wanted = False
-        if self._in_flight is not None or self._over:
+        if self._in_flight is not None or self.parked or self._over:
             return
         if self._records:
             self.close_group()
@@ -176,6 +176,7 @@ class JournalWriter:
         self._state.apply_ahead()
         for record in self._records:
             self._state.namespace.apply(record, self._undo)
+        self.flush_when_idle()
         self.on_unparked()
 
     # --- safe ----------------------------------------------------------------------------------------------------

@@ -34,7 +34,8 @@ class Calls:
     def __init__(self, world: World):
         self._world = world
         self._open: dict[int, tuple[str, asyncio.Future[Numbered | None]]] = {}
-        self._next = 0
+        self._next = world.rng.getrandbits(48)
+        """Not from 0: what was asked by whoever led before, or before a restart, may be answered now."""
 
     async def ask(self, peer: str, question: Question, timeout_ns: int) -> Reply | None:
         """Numbers the question and sends it; None when no answer came in time."""

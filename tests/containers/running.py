@@ -125,5 +125,7 @@ class Composed(Running):
             next(line.split()[-1] for line in lines if line.startswith('cloverlab_calls_total{outcome="ok"}'))
         )
 
-    def lamps(self) -> dict[str, str]:
-        return {lamp["invariant"]: lamp["state"] for lamp in self.ask("cluster")["lamps"]}
+    def red(self) -> dict[str, str]:
+        """What each broken invariant's lamp says."""
+        lamps = self.ask("cluster")["lamps"]
+        return {lamp["invariant"]: lamp["explanation"] for lamp in lamps if lamp["state"] == "red"}

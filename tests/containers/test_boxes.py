@@ -123,7 +123,7 @@ def test_metrics_of_every_process(lab: Composed) -> None:
     words = "import urllib.request as u; print(u.urlopen('http://{}.control:9100/metrics').read().decode())"
     for name in ("mds1", "dn1", "zk1", "client1"):
         told = lab.run_in("control", f'python3 -c "{words.format(name)}"')
-        assert re.search(rf'cloverlab_process_up{{kind="\w+",server="{name}"}} 1.0', told), told
+        assert re.search(rf'cloverlab_process_up{{kind="[\w-]+",server="{name}"}} 1.0', told), told
         assert "cloverlab_process_resident_bytes" in told
     told = lab.run_in(
         "control",

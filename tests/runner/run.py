@@ -14,8 +14,12 @@ FRONTEND = ROOT / "frontend"
 MINUTE = 60
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-rs"]
 QUICK = ("architecture", "unit", "papers", "traces", "simulation")
-SIDE_BY_SIDE = ("unit", "simulation")
-"""Nothing in them waits for real time: they may share the processors."""
+WORKERS = {
+    "unit": ["-n", "auto"],
+    "simulation": ["-n", "auto"],
+    "processes": ["-n", "2", "--dist", "loadfile"],
+}
+"""What may share the processors: what waits for no real time, and clusters of processes, which mostly wait."""
 LIMITS = {
     "simulation": 25 * MINUTE,
     "processes": 20 * MINUTE,
@@ -38,8 +42,7 @@ def runners(level: str) -> list[Runner]:
     ]
     for group in QUICK + (SLOW if level == "all" else ()):
         if any((ROOT / "tests" / group).rglob("test_*.py")):
-            workers = ["-n", "auto"] if group in SIDE_BY_SIDE else []
-            command = [*PYTEST, *workers, f"tests/{group}"]
+            command = [*PYTEST, *WORKERS.get(group, []), f"tests/{group}"]
             listed.append((group, command, ROOT, LIMITS.get(group, 15 * MINUTE)))
     npm = tools.npm()
     if npm:

@@ -6,46 +6,36 @@ from collections.abc import Callable
 
 from msgspec.structs import asdict
 
-from nodes.config import MILLISECOND
 from nodes.metadata.pages import Crossed, Log, counters_of
 from nodes.protocols.baselines.local import NotNext
 from nodes.protocols.baselines.replica import Replica
 from nodes.protocols.baselines.shared_journal import JournalLost, SharedJournal, SharedWriter
 from nodes.replicas.answering import Answering
-from nodes.replicas.lease import Lease
-from nodes.replicas.view import ACTIVE, STANDBY, Draw, LostLock, Place, ViewMoved
+from nodes.replicas.leader import LOOK_NS, Leader, outlive_holders, write_epoch
+from nodes.replicas.view import ACTIVE, STANDBY, EpochNode, LostLock
 from nodes.replicas.writer import JournalWriter
 from nodes.scope import Tenure
-from nodes.trace.events import (
-    RoleChanged,
-    Serving,
-    StepTaken,
-    StoppedServing,
-    Warned,
-)
-from nodes.world import Change, ConnectionLoss, CoordinationError
+from nodes.trace.events import StepTaken, Warned
+from nodes.world import CoordinationError
 
-LOOK_NS = 10 * MILLISECOND
-TICK_NS = 100 * MILLISECOND
 PAPER = "CFS §2.2"
 
 
-class Leading:
+class Leading(Leader):
     """One tenure of a holder of the lock."""
 
     def __init__(self, replica: Replica, journal: SharedJournal, tenure: Tenure, ended: Callable[[], None]):
+        super().__init__(replica, tenure, ended)
         self._replica = replica
         self._journal = journal
-        self._tenure = tenure
-        self._ended = ended
-        self.epoch = 0
-        self.serving = False
-        self.sits_out = False
-        """Too few answered: this server leaves the next attempt to the others."""
-        holes = replica.config.cluster.holes
-        self.lease = Lease(replica.world, holes.no_fencing)
-        self.answering = Answering(replica.world, replica.state, self.lease, holes.reads_before_flush)
+        self._epoch = 0
+        early = replica.config.cluster.holes.reads_before_flush
+        self.answering = Answering(replica.world, replica.state, self.lease, early)
         self._writer: JournalWriter | None = None
+
+    @property
+    def epoch(self) -> int:
+        return self._epoch
 
     @property
     def quiet(self) -> bool:
@@ -58,26 +48,10 @@ class Leading:
 
     # --- steps -------------------------------------------------------------------------------------------------
 
-    def stand_down(self, reason: str) -> None:
-        """Ends the tenure at once: nothing is answered from here on."""
-        if not self._tenure.open:
-            return
-        replica = self._replica
-        self._tenure.close()
-        replica.local.on_durable = lambda mark: None
-        replica.state.step_back(self._writer.end() if self._writer else [])
-        if self.serving:
-            replica.world.trace.emit(StoppedServing(replica.group.name, self.epoch, reason))
-        self.serving = False
+    def _end(self) -> None:
+        self._replica.local.on_durable = lambda mark: None
+        self._replica.state.step_back(self._writer.end() if self._writer else [])
         self.answering.refuse_all()
-        self._role("none", reason)
-        self._ended()
-
-    def _role(self, role: str, reason: str) -> None:
-        replica = self._replica
-        replica.world.trace.emit(
-            RoleChanged(replica.group.name, role, self.epoch, replica.log.last.sn, reason)
-        )
 
     def _step(self, step: str, detail: str) -> None:
         self._replica.world.trace.emit(StepTaken("takeover", step, PAPER, detail, self.epoch))
@@ -93,19 +67,13 @@ class Leading:
         except (CoordinationError, JournalLost) as error:
             await self._give_up(f"{type(error).__name__}: {error}")
 
-    async def _give_up(self, reason: str) -> None:
-        try:
-            await self._replica.view.release_lock()
-        except CoordinationError:
-            pass
-        self.stand_down(reason)
-
     async def _take_over(self) -> None:
         replica = self._replica
         clock = replica.world.clock
+        await write_epoch(replica, self._begin, ACTIVE, STANDBY)
         began_ns, session_ns = clock.monotonic_ns(), replica.world.coordination.session_timeout_ns
-        await self._write_view()
-        self._tenure.spawn(self._heartbeat(), "heartbeat")
+        self._role("elected", f"epoch {self.epoch} is written")
+        self._confirm_lease()
         end_sn = await self._journal.recover(self.epoch, session_ns)
         if end_sn is None:
             await self._too_few("too few nodes of the journal answered")
@@ -118,7 +86,7 @@ class Leading:
         if not await self._open_writer(session_ns):
             await self._too_few("too few nodes of the journal take a new segment")
             return
-        await self._outlive_others(began_ns + session_ns)
+        await outlive_holders(clock, replica.view, began_ns + session_ns)
         self._serve()
 
     async def _too_few(self, reason: str) -> None:
@@ -126,28 +94,9 @@ class Leading:
         self.sits_out = True
         await self._give_up(reason)
 
-    async def _write_view(self) -> None:
-        """The new epoch, ourselves active, the old active a standby; and our draw, which is there for as long as we may answer. Raises LostLock."""
-        replica, view = self._replica, self._replica.view
-        await view.write_draw(Draw(0, 0, replica.log.last.epoch, replica.log.last.sn))
-        while True:
-            node, version = await view.epoch()
-            if self.epoch and node.epoch == self.epoch and node.active == replica.world.name:
-                break
-            self.epoch = node.epoch + 1
-            changes: list[Change] = [
-                view.epoch_change(self.epoch, version),
-                view.place_change(replica.world.name, Place(ACTIVE, self.epoch, replica.log.last.sn)),
-            ]
-            for server, place in (await view.places()).items():
-                if server != replica.world.name and place.state == ACTIVE:
-                    changes.append(view.place_change(server, Place(STANDBY, self.epoch, place.sn)))
-            try:
-                await view.guarded(changes)
-                break
-            except (ViewMoved, ConnectionLoss):
-                await replica.world.clock.sleep(LOOK_NS)
-        self._role("elected", f"epoch {self.epoch} is written")
+    def _begin(self, last: EpochNode) -> int:
+        self._epoch = last.epoch + 1
+        return self._epoch
 
     async def _catch_up(self, end_sn: int, deadline_ns: int) -> bool:
         """Reads the rest of the shared journal; nothing else is in ours."""
@@ -196,38 +145,9 @@ class Leading:
         except (JournalLost, CoordinationError) as error:
             await self._give_up(f"{type(error).__name__}: {error}")
 
-    async def _outlive_others(self, until_ns: int) -> None:
-        """Until nobody who led before may answer a read: its draw or its session is gone, or its lease has run out (safety rule 16)."""
-        replica = self._replica
-        clock = replica.world.clock
-        while clock.monotonic_ns() < until_ns:
-            draws = await replica.world.coordination.children(replica.view.path("draws"))
-            if all(name == replica.world.name for name in draws):
-                break
-            await clock.sleep(LOOK_NS)
-
     def _serve(self) -> None:
         replica = self._replica
         mark = replica.log.last
         self._step("serve", f"{replica.world.name} is the active")
-        self._role("active", f"epoch {self.epoch} is served")
-        replica.world.trace.emit(Serving(replica.group.name, self.epoch, mark.sn, mark.crc))
-        self.serving = True
+        self._serves("active", f"epoch {self.epoch} is served", mark)
         self.answering.begin(self.epoch)
-
-    async def _heartbeat(self) -> None:
-        """Confirms the lease by a read of its own (safety rule 16)."""
-        replica = self._replica
-        pause_ns = replica.config.cluster.timing.heartbeat_ms * MILLISECOND
-        while True:
-            sent_ns = replica.world.clock.monotonic_ns()
-            try:
-                node, _ = await replica.view.epoch()
-            except CoordinationError:
-                await replica.world.clock.sleep(pause_ns // 10)
-                continue
-            if node.epoch > self.epoch:
-                self.stand_down(f"epoch {node.epoch} has begun")
-                return
-            self.lease.confirmed(sent_ns)
-            await replica.world.clock.sleep(pause_ns)

@@ -12,6 +12,7 @@ from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import GlobalView
 from nodes.storage.journal_file import Journal
 from nodes.trace.events import Applied, JournalOpened
+from nodes.wire.messages import Mark
 from nodes.world import World
 
 
@@ -24,6 +25,11 @@ class Replica:
     log: ReplicaLog
     state: ReplicatedState
     local: LocalJournal
+
+    @property
+    def last(self) -> Mark:
+        """Where its journal ends."""
+        return self.log.last
 
 
 def open_replica(world: World, config: ServerConfig, group: GroupConfig) -> Replica:

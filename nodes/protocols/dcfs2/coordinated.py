@@ -32,7 +32,8 @@ from nodes.protocols.dcfs2.messages import (
     Vote,
     VoteReq,
 )
-from nodes.protocols.dcfs2.s2pc import BUSY, MOVED, RESEND_NS, outcome, promise
+from nodes.protocols.dcfs2.s2pc import BUSY, MOVED, outcome, promise
+from nodes.protocols.dcfs2.unanswered import RESEND_NS, Unanswered
 from nodes.slots import GroupHost
 from nodes.units import OpId, home_group
 from nodes.wire.calls import Calls
@@ -291,18 +292,16 @@ class Coordinated:
             self._host.after_commit(lambda seq=seq: self._tell(seq))  # type: ignore[misc]
 
     async def resend(self) -> None:
-        """For ever: says again what has waited for a whole round."""
-        open_before: set[Any] = set()
+        """For ever: says again what is not answered."""
+        told: Unanswered[int] = Unanswered()
+        asked: Unanswered[Key] = Unanswered()
         while True:
             await self._host.world.clock.sleep(RESEND_NS)
             crossing = self._host.namespace.crossing
-            now_open = {*crossing.decided, *crossing.promised}
-            for key in sorted(open_before & now_open, key=str):
-                if isinstance(key, int):
-                    self._host.after_commit(lambda seq=key: self._tell(seq))  # type: ignore[misc]
-                else:
-                    self._ask_outcome(key)
-            open_before = now_open
+            for seq in told.due(crossing.decided):
+                self._host.after_commit(lambda seq=seq: self._tell(seq))  # type: ignore[misc]
+            for key in asked.due(crossing.promised):
+                self._ask_outcome(key)
 
     def _ask_outcome(self, key: Key) -> None:
         host = self._host

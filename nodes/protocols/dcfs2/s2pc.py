@@ -6,9 +6,6 @@ half-done operation lies in the waiting queue, `Crossing.begun`, while others go
 
 from __future__ import annotations
 
-from typing import TypeVar
-
-from nodes.config import MILLISECOND
 from nodes.errors import FsError
 from nodes.metadata.changes import Change, NewInode
 from nodes.metadata.crossing import Key
@@ -18,13 +15,10 @@ from nodes.metadata.planning import Split
 from nodes.metadata.records import BeginRecord, DecideRecord, FinishRecord, VoteRecord
 from nodes.metadata.tree import Tree
 from nodes.protocols.dcfs2.messages import AbortReq, Ack, CommitReq, DecisionReq, OpReq
+from nodes.protocols.dcfs2.unanswered import RESEND_NS, Unanswered
 from nodes.slots import GroupHost, Position
 from nodes.units import DIRECTORY, OpId
 
-RESEND_NS = 100 * MILLISECOND
-AGAIN_AT_ONCE = 256
-"""Messages that are said again in one round; with more that wait, each waits for so many more rounds."""
-T = TypeVar("T")
 BUSY = "busy"
 """Why a vote was no that may be asked for again."""
 MOVED = "moved"
@@ -155,26 +149,17 @@ class S2pc:
                 self._request(seq, DecisionReq, finished_below)
 
     async def resend(self) -> None:
-        """For ever: says again what has waited for a whole round, or for more of them when very much does."""
-        asked: dict[int, int] = {}
-        told: dict[Key, int] = {}
-        """Rounds that each has waited."""
+        """For ever: says again what is not answered."""
+        asked: Unanswered[int] = Unanswered()
+        told: Unanswered[Key] = Unanswered()
         while True:
             await self._host.world.clock.sleep(RESEND_NS)
             crossing = self._host.namespace.crossing
             finished_below = crossing.finished_below
-            asked = {seq: asked.get(seq, 0) + 1 for seq in self._asks}
-            for seq in due(asked):
+            for seq in asked.due(self._asks):
                 self._request(seq, self._asks[seq], finished_below)
-            told = {key: told.get(key, 0) + 1 for key in crossing.voted}
-            for key in due(told):
+            for key in told.due(crossing.voted):
                 self._host.after_commit(lambda key=key: self._tell_vote(key))  # type: ignore[misc]
-
-
-def due(waited: dict[T, int]) -> list[T]:
-    """What is said again in this round: all that has waited for a whole one, but thousands no faster than they can be answered."""
-    every = 1 + len(waited) // AGAIN_AT_ONCE
-    return [key for key, rounds in waited.items() if rounds > 1 and rounds % every == 0]
 
 
 def promise(tree: Tree, changes: list[Change]) -> tuple[str, list[int]]:

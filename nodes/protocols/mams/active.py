@@ -28,33 +28,30 @@ from nodes.protocols.mams.replica import Replica
 from nodes.protocols.mams.ssp import Ssp
 from nodes.protocols.mams.upgrade import Upgrade
 from nodes.replicas.answering import Answering
-from nodes.replicas.lease import Lease
+from nodes.replicas.leader import Leader, outlive_holders
 from nodes.replicas.view import STANDBY, LostLock
 from nodes.replicas.writer import JournalWriter
 from nodes.scope import Tenure
-from nodes.trace.events import RoleChanged, Serving, StoppedServing
-from nodes.wire.messages import CheckOperation, Message, Request
+from nodes.wire.messages import Message
 from nodes.world import ConnectionLoss, CoordinationError
 
 FLUSH_LOOK_NS = 10 * MILLISECOND
 
 
-class Active:
+class Active(Leader):
     """The tenure of one holder of the lock: upgrade, service, end."""
 
     def __init__(self, replica: Replica, tenure: Tenure, ended: Callable[[], None], trusts_own_journal: bool):
+        super().__init__(replica, tenure, ended)
         self._replica = replica
-        self._tenure = tenure
-        self._ended = ended
-        holes = replica.config.cluster.holes
-        self.lease = Lease(replica.world, holes.no_fencing)
         self.upgrade = Upgrade(replica, trusts_own_journal)
         self.sync: Ssp | None = None
         self.writer: JournalWriter | None = None
         self.keeper: ConfigurationKeeper | None = None
         self.renewing: RenewingSessions | None = None
         self.imaging: Imaging | None = None
-        self.answering = Answering(replica.world, replica.state, self.lease, holes.reads_before_flush)
+        early = replica.config.cluster.holes.reads_before_flush
+        self.answering = Answering(replica.world, replica.state, self.lease, early)
         self.neighbours: Neighbours | None = None
         """None in a cluster of one group."""
         self.host: Host | None = None
@@ -64,10 +61,7 @@ class Active:
             tenure.spawn(self.neighbours.follow(), "the other groups")
         self._barrier: GroupBarrier | None = None
         """Once it serves."""
-        self.serving = False
         self._asked_back: list[str] = []
-        self.sits_out = False
-        """Too few answered: this server leaves the next round to the others (safety rule 17)."""
 
     @property
     def quiet(self) -> bool:
@@ -79,12 +73,6 @@ class Active:
         return self.upgrade.epoch
 
     # --- steps ----------------------------------------------------------------------------------------------------
-
-    def on_request(self, peer: str, message: Request) -> None:
-        self.answering.on_request(peer, message)
-
-    def on_check(self, peer: str, message: CheckOperation) -> None:
-        self.answering.on_check(peer, message)
 
     def on_promise(self, peer: str, message: Promise) -> None:
         if self.upgrade.recovery is not None:
@@ -136,26 +124,10 @@ class Active:
         server = TimeServer(self._replica, self.epoch, self._barrier)
         return self._tenure.spawn(as_time_server(server, name), f"checkpoint {name}")
 
-    def stand_down(self, reason: str) -> None:
-        """Ends the tenure at once: nothing is answered from here on (CFS §4.2.2, Fig. 5a)."""
-        if not self._tenure.open:
-            return
-        replica = self._replica
-        self._tenure.close()
-        replica.pool.on_own_durable = lambda mark: None
-        replica.state.step_back(self.writer.end() if self.writer else [])
-        if self.serving:
-            replica.world.trace.emit(StoppedServing(replica.group.name, self.epoch, reason))
-        self.serving = False
+    def _end(self) -> None:
+        self._replica.pool.on_own_durable = lambda mark: None
+        self._replica.state.step_back(self.writer.end() if self.writer else [])
         self.answering.refuse_all()
-        self._role("none", reason)
-        self._ended()
-
-    def _role(self, role: str, reason: str) -> None:
-        replica = self._replica
-        replica.world.trace.emit(
-            RoleChanged(replica.group.name, role, self.epoch, replica.log.last.sn, reason)
-        )
 
     def _admit(self, peer: str, promise: Promise) -> None:
         """A member that promised is sent what it lacks, unless its journal is too far away."""
@@ -186,19 +158,11 @@ class Active:
         except CoordinationError as error:
             await self._give_up(f"{type(error).__name__} while upgrading: {error}")
 
-    async def _give_up(self, reason: str) -> None:
-        replica = self._replica
-        try:
-            await replica.view.release_lock()
-        except CoordinationError:
-            pass
-        self.stand_down(reason)
-
     async def _take_over(self) -> None:
         replica, upgrade = self._replica, self.upgrade
         await upgrade.write_view()
         self._role("elected", "step 2 is written")
-        self._tenure.spawn(self._heartbeat(), "heartbeat")
+        self._confirm_lease()
         session_ns = replica.world.coordination.session_timeout_ns
         began_ns = replica.world.clock.monotonic_ns()
         if not await upgrade.recover(session_ns):
@@ -209,7 +173,7 @@ class Active:
         upgrade.holds_intake()
         await self._flush()
         standbys = await upgrade.register(self._in_step())
-        await self._outlive_old_active(began_ns + session_ns)
+        await outlive_holders(replica.world.clock, replica.view, began_ns + session_ns, self._not_promised)
         await replica.ledger.void_pending()
         self._serve(standbys)
         await self._keep()
@@ -272,29 +236,19 @@ class Active:
         last = self._replica.state.commit_sn
         return [name for name, p in self.sync.participants.items() if p.matched.sn >= last]
 
-    async def _outlive_old_active(self, until_ns: int) -> None:
-        """Waits until the old active surely answers no read: it promised, its session ended, or its lease has run out (rule 16)."""
-        replica, recovery = self._replica, self.upgrade.recovery
+    def _not_promised(self, servers: list[str]) -> list[str]:
+        """They are asked to: who has promised this epoch answers no more."""
+        recovery = self.upgrade.recovery
         assert recovery is not None
-        for old in self.upgrade.old_actives:
-            while old not in ("", replica.name) and old not in recovery.promises:
-                if not await self._session_lives(old) or replica.world.clock.monotonic_ns() >= until_ns:
-                    break
-                recovery.ask([old])
-                await replica.world.clock.sleep(FLUSH_LOOK_NS)
-
-    async def _session_lives(self, server: str) -> bool:
-        """Its draw is as ephemeral as the session in which it became active."""
-        view = self._replica.view
-        return server in await self._replica.world.coordination.children(view.path("draws"))
+        unsure = [server for server in servers if server not in recovery.promises]
+        recovery.ask(unsure)
+        return unsure
 
     def _serve(self, standbys: list[str]) -> None:
         replica = self._replica
         mark = replica.log.last
         self.upgrade.serves(standbys)
-        self._role("active", f"step 6 of epoch {self.epoch}")
-        replica.world.trace.emit(Serving(replica.group.name, self.epoch, mark.sn, mark.crc))
-        self.serving = True
+        self._serves("active", f"step 6 of epoch {self.epoch}", mark)
         assert self.writer is not None
         self._barrier = GroupBarrier(replica, self._tenure, self.epoch, self.writer, self.answering)
         if self.neighbours is not None:
@@ -359,21 +313,3 @@ class Active:
             await self._replica.world.clock.sleep(timeout_ns // 5)
             self.sync.on_tick(timeout_ns)
             self.writer.on_tick()
-
-    async def _heartbeat(self) -> None:
-        """Confirms the lease by a read of its own, which is the heartbeat (CFS §5.4; safety rule 16)."""
-        replica = self._replica
-        pause_ns = replica.config.cluster.timing.heartbeat_ms * MILLISECOND
-        retry_ns = pause_ns // 10
-        while True:
-            sent_ns = replica.world.clock.monotonic_ns()
-            try:
-                node, _ = await replica.view.epoch()
-            except CoordinationError:
-                await replica.world.clock.sleep(retry_ns)
-                continue
-            if node.epoch > self.epoch:
-                self.stand_down(f"epoch {node.epoch} has begun")
-                return
-            self.lease.confirmed(sent_ns)
-            await replica.world.clock.sleep(pause_ns)

@@ -57,6 +57,11 @@ class Replica:
         return self.world.name
 
     @property
+    def last(self) -> Mark:
+        """Where its journal ends."""
+        return self.log.last
+
+    @property
     def min_in_step(self) -> int:
         """The configuration never becomes smaller (safety rule 19)."""
         return self.config.cluster.min_in_step or (len(self.group.members) + 1) // 2

@@ -7,7 +7,8 @@ import msgspec
 from nodes.config import MILLISECOND
 from nodes.protocols.mams.recovery import Recovery
 from nodes.protocols.mams.replica import Replica
-from nodes.replicas.view import ACTIVE, JUNIOR, STANDBY, Configuration, Place, ViewMoved
+from nodes.replicas.leader import write_epoch
+from nodes.replicas.view import ACTIVE, JUNIOR, STANDBY, Configuration, EpochNode, Place, ViewMoved
 from nodes.wire.messages import Mark
 from nodes.world import Change, ConnectionLoss
 
@@ -22,8 +23,6 @@ class Upgrade:
         self._replica = replica
         self._standby_trusts_own = trusts_own_journal
         self.epoch = 0
-        self.old_actives: list[str] = []
-        """Who may still answer reads: the active before, and who was it when the cluster was taken back."""
         self.by_juniors = False
         self.recovery: Recovery | None = None
         self.configuration: Configuration | None = None
@@ -47,35 +46,17 @@ class Upgrade:
 
     async def write_view(self) -> None:
         """Step 2: the new epoch, ourselves active, the old active junior until its journal proves equal. Raises LostLock."""
-        replica, view = self._replica, self._replica.view
-        while True:
-            node, version = await view.epoch()
-            if node.epoch == self.epoch and node.active == replica.name:
-                break
-            self.epoch = node.epoch + 1
-            self.old_actives = [node.active, replica.origin.old_active]
-            try:
-                await view.guarded(await self._view_changes(version))
-                break
-            except (ViewMoved, ConnectionLoss):
-                await replica.world.clock.sleep(TRY_AGAIN_NS)
+        replica = self._replica
+        await write_epoch(replica, self._begin, ACTIVE, JUNIOR)
         await replica.pool.promise(self.epoch)
         self._step(
             "2",
             f"epoch {self.epoch} is written, {replica.name} is active, journals of lower epochs are refused",
         )
 
-    async def _view_changes(self, epoch_version: int) -> list[Change]:
-        replica, view = self._replica, self._replica.view
-        places = await view.places()
-        changes: list[Change] = [
-            view.epoch_change(self.epoch, epoch_version),
-            view.place_change(replica.name, Place(ACTIVE, self.epoch, replica.log.last.sn)),
-        ]
-        for server, place in places.items():
-            if server != replica.name and place.state == ACTIVE:
-                changes.append(view.place_change(server, Place(JUNIOR, self.epoch, place.sn)))
-        return changes
+    def _begin(self, last: EpochNode) -> int:
+        self.epoch = last.epoch + 1
+        return self.epoch
 
     async def recover(self, timeout_ns: int) -> bool:
         """Step 2b (safety rules 1-4): what the last configuration acknowledged becomes part of our journal. False: too few answered."""

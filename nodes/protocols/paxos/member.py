@@ -21,6 +21,7 @@ from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import GlobalView
 from nodes.storage.journal_file import Journal
 from nodes.trace.events import Applied, JournalOpened, StepTaken, Warned
+from nodes.wire.messages import Mark
 from nodes.world import World
 
 AHEAD_NS = 60_000 * MILLISECOND
@@ -46,6 +47,11 @@ class Member:
     @property
     def name(self) -> str:
         return self.world.name
+
+    @property
+    def last(self) -> Mark:
+        """Where its queue ends: the largest goes first in an election."""
+        return Mark(0, self.queue.ballot, self.queue.current, 0)
 
     @property
     def lease_ns(self) -> int:

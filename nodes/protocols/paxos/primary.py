@@ -15,10 +15,9 @@ from nodes.protocols.paxos.member import Member
 from nodes.protocols.paxos.messages import Accepted, AskLease, LeaseGranted, PaxosJoin, PaxosPromise
 from nodes.protocols.paxos.proposer import Proposer
 from nodes.protocols.paxos.takeover import JOINING, PRIMARY, SECONDARY, Takeover
-from nodes.replicas.lease import Lease
+from nodes.replicas.leader import Leader
 from nodes.replicas.view import LostLock, Place, ViewMoved
 from nodes.scope import Tenure
-from nodes.trace.events import RoleChanged, Serving, StoppedServing
 from nodes.wire.messages import CheckOperation, Request
 from nodes.world import Change, CoordinationError
 
@@ -29,16 +28,16 @@ GRACE_NS = 100 * MILLISECOND
 """How long the elected waits for members beyond a majority, so that they need not join again."""
 
 
-class Primary:
+class Primary(Leader):
     """The tenure of one holder of the lock: takeover, service, end."""
 
+    WORD = "ballot"
+
     def __init__(self, member: Member, tenure: Tenure, ended: Callable[[], None]):
+        super().__init__(member, tenure, ended)
         self._member = member
-        self._tenure = tenure
-        self._ended = ended
         timing = member.config.cluster.timing
         self._timeout_ns = timing.ack_timeout_ms * MILLISECOND
-        self.lease = Lease(member.world, member.config.cluster.holes.no_fencing)
         self.takeover = Takeover(member)
         self.answering = Answering(member, self.lease)
         self.proposer: Proposer | None = None
@@ -48,9 +47,10 @@ class Primary:
         self._present: list[str] = []
         """Who has a place in the global view."""
         self._arrange_soon = asyncio.Event()
-        self.serving = False
-        self.sits_out = False
-        """Too few answered: this server leaves the next round to the others (safety rule 17)."""
+
+    @property
+    def epoch(self) -> int:
+        return self.ballot
 
     @property
     def ballot(self) -> int:
@@ -112,12 +112,8 @@ class Primary:
         """None before it serves."""
         return asdict(counters_of(self._member.state.namespace, Crossed(), Log())) if self.serving else None
 
-    def stand_down(self, reason: str) -> None:
-        """Ends the tenure at once: nothing is answered from here on."""
-        if not self._tenure.open:
-            return
+    def _end(self) -> None:
         member = self._member
-        self._tenure.close()
         member.acceptor.on_durable = lambda ballot, slot: None
         if member.acceptor.primary == member.name:
             member.acceptor.primary = ""
@@ -125,18 +121,7 @@ class Primary:
             self.proposer.end()
         member.state.step_back([])
         member.state.cut(member.state.commit_sn)
-        if self.serving:
-            member.world.trace.emit(StoppedServing(member.group.name, self.ballot, reason))
-        self.serving = False
         self.answering.refuse_all()
-        self._role("none", reason)
-        self._ended()
-
-    def _role(self, role: str, reason: str) -> None:
-        member = self._member
-        member.world.trace.emit(
-            RoleChanged(member.group.name, role, self.ballot, member.queue.current, reason)
-        )
 
     # --- procedure ------------------------------------------------------------------------------------------------
 
@@ -154,17 +139,13 @@ class Primary:
 
     async def _give_up(self, reason: str) -> None:
         self.sits_out = True
-        try:
-            await self._member.view.release_lock()
-        except CoordinationError:
-            pass
-        self.stand_down(reason)
+        await super()._give_up(reason)
 
     async def _take_over(self) -> None:
         member, takeover = self._member, self.takeover
         await takeover.write_ballot()
         self._role("elected", f"ballot {self.ballot} is written")
-        self._tenure.spawn(self._heartbeat(), "heartbeat")
+        self._confirm_lease()
         self._present = list(await member.view.places())
         session_ns = member.world.coordination.session_timeout_ns
         if not await takeover.hear(self._present, session_ns, GRACE_NS):
@@ -208,9 +189,7 @@ class Primary:
         self.takeover.step(
             "4", f"{member.name} is the new primary with {len(proposer.recorded) - 1} secondaries"
         )
-        self._role(PRIMARY, f"ballot {self.ballot} is decided up to slot {mark.sn}")
-        member.world.trace.emit(Serving(member.group.name, self.ballot, mark.sn, mark.crc))
-        self.serving = True
+        self._serves(PRIMARY, f"ballot {self.ballot} is decided up to slot {mark.sn}", mark)
         for peer, question in self._asked.items():
             self.on_ask_lease(peer, question)
         self.answering.begin(self.ballot, proposer)
@@ -276,20 +255,3 @@ class Primary:
                 changes.append(member.view.place_change(name, Place(state, self.ballot, proposer.decided)))
         if changes:
             await member.view.guarded(changes)
-
-    async def _heartbeat(self) -> None:
-        """Confirms the lease by a read of its own (safety rule 16)."""
-        member = self._member
-        pause_ns = member.config.cluster.timing.heartbeat_ms * MILLISECOND
-        while True:
-            sent_ns = member.world.clock.monotonic_ns()
-            try:
-                node, _ = await member.view.epoch()
-            except CoordinationError:
-                await member.world.clock.sleep(pause_ns // 10)
-                continue
-            if node.epoch > self.ballot:
-                self.stand_down(f"ballot {node.epoch} has begun")
-                return
-            self.lease.confirmed(sent_ns)
-            await member.world.clock.sleep(pause_ns)

@@ -8,8 +8,8 @@ from nodes.config import MILLISECOND
 from nodes.protocols.paxos.member import Member
 from nodes.protocols.paxos.messages import PaxosPrepare, PaxosPromise
 from nodes.protocols.paxos.redo import Heard, Redone, credible, redo
-from nodes.replicas.view import Place, ViewMoved
-from nodes.world import Change, ConnectionLoss
+from nodes.replicas.leader import write_epoch
+from nodes.replicas.view import EpochNode
 
 PRIMARY, SECONDARY, JOINING = "primary", "secondary", "joining"
 ASK_AGAIN_NS = 100 * MILLISECOND
@@ -40,30 +40,18 @@ class Takeover:
 
     async def write_ballot(self) -> None:
         """One guarded transaction: the next ballot, ourselves primary, the old one joining. Raises LostLock."""
-        member, view = self._member, self._member.view
-        while True:
-            node, version = await view.epoch()
-            if node.epoch == self.ballot and node.active == member.name:
-                break
-            self.ballot = max(node.epoch, member.acceptor.promised) + 1
-            self.old_primary = node.active
-            changes: list[Change] = [
-                view.epoch_change(self.ballot, version),
-                view.place_change(member.name, Place(PRIMARY, self.ballot, member.queue.current)),
-            ]
-            for server, place in (await view.places()).items():
-                if server != member.name and place.state == PRIMARY:
-                    changes.append(view.place_change(server, Place(JOINING, self.ballot, place.sn)))
-            try:
-                await view.guarded(changes)
-                break
-            except (ViewMoved, ConnectionLoss):
-                await member.world.clock.sleep(TRY_AGAIN_NS)
+        member = self._member
+        await write_epoch(member, self._begin, PRIMARY, JOINING)
         self.written_at_ns = member.world.clock.monotonic_ns()
-        self.configured = (await view.configuration())[0].members
+        self.configured = (await member.view.configuration())[0].members
         await member.acceptor.promise(self.ballot)
         self._views = member.acceptor.views()
         self.step("1", f"ballot {self.ballot} is written; lower ones are refused")
+
+    def _begin(self, last: EpochNode) -> int:
+        self.ballot = max(last.epoch, self._member.acceptor.promised) + 1
+        self.old_primary = last.active
+        return self.ballot
 
     # --- phase 1 ---------------------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from nodes.storage import journal_file
 from nodes.trace.events import StepTaken
 from nodes.trace.pool_events import JournalPruned
 from tests.simulation.dcfs2.lab import Groups
+from tests.simulation.dcfs2.schedules import home
 
 LOG = 20_000
 
@@ -99,13 +100,14 @@ def test_an_undecided_operation_outlives_the_pruning_of_its_records() -> None:
     """Its peer is away while the log is written back and pruned and the coordinator's group starts anew from image and journal."""
     lab = Groups(4, 2, 2, placement="random", image_every=0, log_octets=LOG)
     work(lab, "a", 2)
+    here = next(path for path in ("/a0", "/a1") if home(lab, path) == 1)
     for name in lab.servers(2):
         lab.cluster.faults.crash(name)
     begin(lab, *(Mkdir(f"/open{number}") for number in range(2)))
     lab.cluster.run_for(SECOND)
     assert counted(lab).open >= 1
     for number in range(280):
-        begin(lab, SetPermission("/a0", number))
+        begin(lab, SetPermission(here, number))
     lab.cluster.run_for(8 * SECOND)
     assert counted(lab).forced >= 1 and counted(lab).open >= 1
     for name in lab.servers(1):

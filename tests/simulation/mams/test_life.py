@@ -112,6 +112,7 @@ def test_below_its_smallest_size_a_group_answers_reads_only() -> None:
     lab = Lab(4, min_in_step=3)
     lab.ada.call(Mkdir("/a"))
     lab.eve.call(Stat("/a"))
+    lab.run_ms(100)
     crashed = lab.standbys[:2]
     for name in crashed:
         lab.faults.crash(name)

@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
-from nodes.config import MILLISECOND, SECOND, ClusterConfig, Holes, one_group
-from nodes.invariants import registry
-from nodes.sim.cluster import SimClient, SimCluster
-from nodes.sim.loop import Stuck
-from nodes.trace.events import Serving, Stamped
+from nodes.trace.events import Stamped
+from tests.simulation.mams import lab
 
-SETTLE_NS = 120 * SECOND
+SETTLE_NS = lab.SETTLE_NS
 
 
-class Lab:
+class Lab(lab.Lab):
     """`holes` are open; everything else is the default variant."""
 
     def __init__(
         self, seed: int, *holes: str, secondaries: int = 2, protocol: str = "packed-paxos", **settings: Any
     ):
-        config: ClusterConfig = one_group(
-            secondaries, protocol=protocol, holes=Holes(**dict.fromkeys(holes, True)), **settings
-        )
-        self.cluster = SimCluster(config, seed)
-        self.lamps = registry.start(config)
-        self.cluster.on_event(self.lamps.on_event)
-        self.tasks: list[asyncio.Task[Any]] = []
-        self.ada = self.cluster.start_client("ada")
-        self.eve = self.cluster.start_client("eve")
-        self.cluster.run_until(self.cluster.settled, SETTLE_NS)
-        self.faults = self.cluster.faults
+        super().__init__(seed, *holes, standbys=secondaries, protocol=protocol, **settings)
 
     @property
     def primary(self) -> str:
@@ -38,62 +24,17 @@ class Lab:
 
     @property
     def secondaries(self) -> list[str]:
-        return [name for name, letter in self.cluster.view().items() if letter == "S"]
+        return self.standbys
 
     def letter(self, server: str) -> str:
         return self.cluster.view()[server]
 
-    def begin(self, client: SimClient, operation: Any) -> asyncio.Task[Any]:
-        """A call that goes on while the cluster runs."""
-        task = client.spawn(operation)
-        self.tasks.append(task)
-        return task
-
-    def run_ms(self, duration: int) -> None:
-        self.cluster.run_for(duration * MILLISECOND)
-
     def await_letter(self, server: str, letter: str) -> None:
         self.cluster.run_until(lambda: self.letter(server) == letter, SETTLE_NS)
 
-    def serving(self) -> list[Stamped]:
-        return [stamped for stamped in self.cluster.events if type(stamped.event) is Serving]
-
     def await_next_primary(self) -> None:
         """Until somebody serves in a later ballot than now."""
-        before = len(self.serving())
-        self.cluster.run_until(lambda: len(self.serving()) > before, SETTLE_NS)
+        self.await_next_active()
 
     def told(self, kind: type) -> list[Stamped]:
         return [stamped for stamped in self.cluster.events if type(stamped.event) is kind]
-
-    def mend(self) -> None:
-        """No fault is in force and everybody runs."""
-        for held in list(self.cluster.net.holds):
-            held.drop()
-        for name, server in self.cluster.servers.items():
-            server.store.slow_ns, server.store.fails = 0, False
-            if server.process == "paused":
-                self.faults.resume(name)
-            elif server.process == "stopped":
-                self.faults.restart(name)
-        self.faults.heal_all()
-
-    def finish(self) -> None:
-        """Mended, settled, every call returned, every check judged. Raises Stuck."""
-        self.mend()
-        self.run_ms(1_000)
-        self.cluster.run_until(self.cluster.settled, SETTLE_NS)
-        self.cluster.run_until(lambda: all(task.done() for task in self.tasks), SETTLE_NS)
-        self.run_ms(2_000)
-        self.lamps.finish()
-
-    def broken(self) -> dict[str, str]:
-        """The lamps that are red."""
-        return {each.invariant: each.explanation for each in reversed(self.lamps.failures)}
-
-    def finish_somehow(self) -> None:
-        """With a hole open a cluster may well not settle."""
-        try:
-            self.finish()
-        except Stuck:
-            self.lamps.finish()

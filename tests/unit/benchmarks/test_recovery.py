@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from benchmarks._journals import Book
 from benchmarks.recovery import TABLE4_S, TABLE5_S, fill, shapes
-from nodes.protocols.dcfs2.s2pc import AGAIN_AT_ONCE, due
+from nodes.protocols.dcfs2.unanswered import AGAIN_AT_ONCE, Unanswered
 from nodes.real.turn import Turn
 
 
@@ -39,18 +39,27 @@ def test_the_shapes_of_the_paper_s_tables() -> None:
     }
 
 
-@settings(deadline=None)
-@given(st.dictionaries(st.integers(0, 10_000), st.integers(1, 100), max_size=600))
-def test_thousands_are_said_again_less_often(waited: dict[int, int]) -> None:
-    now = due(waited)
-    assert all(waited[key] > 1 for key in now)
-    if len(waited) < AGAIN_AT_ONCE:
-        assert now == [key for key, rounds in waited.items() if rounds > 1]
+def said(count: int, rounds: int) -> list[list[int]]:
+    """What is said again in each of so many rounds, when so much waits."""
+    unanswered: Unanswered[int] = Unanswered()
+    return [unanswered.due(range(count)) for _ in range(rounds)]
+
+
+def test_what_is_not_answered_is_said_again_with_a_bounded_back_off() -> None:
+    assert [number for number, now in enumerate(said(1, 33), 1) if now] == [2, 4, 8, 16, 24, 32]
+
+
+def test_what_was_answered_is_not_said_again_and_begins_anew() -> None:
+    unanswered: Unanswered[str] = Unanswered()
+    assert unanswered.due(["a"]) == []
+    assert unanswered.due(["a", "b"]) == ["a"]
+    assert unanswered.due(["b"]) == ["b"]
+    assert unanswered.due(["a"]) == []
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.integers(0, 1_500))
-def test_whatever_waits_is_said_again_in_the_end(count: int) -> None:
+@given(st.integers(1, 1_500))
+def test_thousands_are_said_again_less_often_but_in_the_end(count: int) -> None:
     every = 1 + count // AGAIN_AT_ONCE
-    said = [key for rounds in range(2, 2 + every) for key in due(dict.fromkeys(range(count), rounds))]
-    assert sorted(said) == list(range(count))
+    now = [number for number, now in enumerate(said(count, 16 * every), 1) if now]
+    assert now == [every * turn for turn in (2, 4, 8, 16)]

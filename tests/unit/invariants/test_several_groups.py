@@ -14,14 +14,25 @@ from nodes.units import DIRECTORY, GROUP_SHIFT, ROOT
 SECOND = 1_000_000_000
 
 
+BEGUN = (
+    ("mds1", Committed("g1", 1, 1, 0, ["mds1"], 1, [], [])),
+    ("mds3", Committed("g2", 1, 1, 0, ["mds3"], 1, [], [])),
+)
+
+
 def judged(*events: tuple[str, Event]) -> dict[str, str]:
+    lamps = told(*BEGUN, *events)
+    return {failure.invariant: failure.explanation for failure in reversed(lamps.failures)}
+
+
+def told(*events: tuple[str, Event]) -> registry.Lamps:
     lamps = registry.start(many_groups(2, 1))
     for number, (server, event) in enumerate(events, 1):
         lamps.on_event(Stamped(server, 1, number, number * 1000, 0, event))  # type: ignore[arg-type]
     last = Stamped("mds1", 1, len(events) + 1, 2 * PATIENCE_NS, 0, Applied(1, 1, 0))  # type: ignore[arg-type]
     lamps.on_event(last)
     lamps.finish()
-    return {failure.invariant: failure.explanation for failure in reversed(lamps.failures)}
+    return lamps
 
 
 def step(server: str, kind: str, commit: bool, peers: list[int] | None = None) -> tuple[str, Event]:
@@ -96,6 +107,14 @@ def test_a_list_that_lacks_what_was_answered_before() -> None:
         called("mds1", 2, ["List", "/", "", 10], ["Listing", [], False], 30),
     )
     assert "linearisable" in red
+
+
+def test_a_check_that_begins_late_claims_nothing() -> None:
+    """The control plane was started again: what the groups had committed before is not known to it."""
+    file = ["Made", 2 << GROUP_SHIFT | 2]
+    lamps = told(BEGUN[0], committed("mds3", 7, 5), called("mds3", 2, ["Create", "/a/f", 0o644], file, 10))
+    row = next(row for row in lamps.lamps() if row["invariant"] == "linearisable")
+    assert row["state"] == "grey" and "g2 had committed something before" in row["explanation"]
 
 
 def page(group: int, inodes: dict[int, dict[str, int] | None], links: dict[int, int] | None = None) -> Page:

@@ -26,7 +26,7 @@ from nodes.wire.messages import Mark
 
 NUMBERS = st.integers(0, 1 << 40)
 MARKS = st.builds(Mark, NUMBERS, NUMBERS, NUMBERS, st.integers(0, (1 << 32) - 1))
-ORIGINS = st.builds(Origin, NUMBERS, st.text(max_size=63), MARKS, NUMBERS, NUMBERS, st.text(max_size=32))
+ORIGINS = st.builds(Origin, NUMBERS, st.text(max_size=63), MARKS, NUMBERS, NUMBERS)
 
 
 @given(st.lists(st.integers(0, 1 << 62), min_size=1, max_size=8))

@@ -68,14 +68,7 @@ async def go_back(replica: Replica, incarnation: Incarnation) -> None:
         await replica.log.restart_at(NOTHING)
         replica.state.restart(empty_namespace(replica.config, replica.group), 0)
     await replica.images.set_aside(incarnation.number, keeps, f"{aside(incarnation.number)}/image")
-    origin = Origin(
-        incarnation.number,
-        incarnation.checkpoint,
-        barrier.mark,
-        groups,
-        operations,
-        incarnation.actives[group],
-    )
+    origin = Origin(incarnation.number, incarnation.checkpoint, barrier.mark, groups, operations)
     await store_origin(disk, origin)
     replica.begin_incarnation(origin)
     last = replica.log.last

@@ -37,8 +37,6 @@ class Origin(msgspec.Struct, array_like=True, frozen=True):
     groups: int = 0
     operations: int = 0
     """What was set aside on this server."""
-    old_active: str = ""
-    """Of the group, when the incarnation began."""
 
     def accepts(self, mark: Mark) -> bool:
         """Whether a group, or an image, is not one of those that were set aside."""

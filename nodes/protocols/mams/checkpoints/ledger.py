@@ -73,8 +73,6 @@ class Incarnation(msgspec.Struct, frozen=True):
     barriers: dict[str, Barrier] = {}
     epochs: dict[str, int] = {}
     """The epoch of each group that began with it."""
-    actives: dict[str, str] = {}
-    """Who was active in each group when it began."""
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -267,12 +265,11 @@ class Ledger:
                 aside = msgspec.json.encode(msgspec.structs.replace(each, state=ASIDE))
                 changes.append(Set(f"{ROOT}/{each.name}", aside, 1))
             epochs: dict[str, int] = {}
-            actives: dict[str, str] = {}
             for group, view in self._views.items():
                 node, group_changes = await self._dethrone(view)
-                epochs[group], actives[group] = node.epoch + 1, node.active
+                epochs[group] = node.epoch + 1
                 changes += group_changes
-            new = Incarnation(old.number + 1, name, goal.barriers, epochs, actives)
+            new = Incarnation(old.number + 1, name, goal.barriers, epochs)
             changes.append(Set(INCARNATION, msgspec.json.encode(new), old_version))
             try:
                 await self._coordination.multi(changes)

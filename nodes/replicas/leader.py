@@ -1,0 +1,164 @@
+"""One tenure of a holder of the lock, as far as all families have it alike: lease, guard, end (CFS §4.2; safety rules 16 and 17)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from nodes.config import MILLISECOND
+from nodes.replicas.following import Following, Server
+from nodes.replicas.lease import Lease
+from nodes.replicas.view import EpochNode, GlobalView, Place, ViewMoved
+from nodes.roles import LEADING
+from nodes.scope import Tenure
+from nodes.trace.events import RoleChanged, Serving, StoppedServing
+from nodes.wire.messages import Mark
+from nodes.world import Change, Clock, ConnectionLoss, CoordinationError
+
+LOOK_NS = 10 * MILLISECOND
+RETRY_NS = 100 * MILLISECOND
+
+
+class Leader:
+    """From the lock to the end. `ended` is told once."""
+
+    WORD: ClassVar[str] = "epoch"
+    """What the family calls the number of a tenure."""
+
+    def __init__(self, server: Server, tenure: Tenure, ended: Callable[[], None]):
+        self._server = server
+        self._tenure = tenure
+        self._ended = ended
+        self.lease = Lease(server.world, server.config.cluster.holes.no_fencing)
+        self.serving = False
+        self.sits_out = False
+        """Too few answered: this server leaves the next round to the others (safety rule 17)."""
+
+    @property
+    def epoch(self) -> int:
+        """0 before it is known."""
+        raise NotImplementedError
+
+    def _end(self) -> None:
+        """Takes back what is ahead of commit, and sends those who wait elsewhere."""
+        raise NotImplementedError
+
+    async def run(self) -> None:
+        raise NotImplementedError
+
+    # --- steps -------------------------------------------------------------------------------------------------
+
+    def stand_down(self, reason: str) -> None:
+        """Ends the tenure at once: nothing is answered from here on (CFS §4.2.2, Fig. 5a)."""
+        if not self._tenure.open:
+            return
+        self._tenure.close()
+        if self.serving:
+            server = self._server
+            server.world.trace.emit(StoppedServing(server.group.name, self.epoch, reason))
+        self.serving = False
+        self._end()
+        self._role("none", reason)
+        self._ended()
+
+    def on_begun(self, epoch: int) -> bool:
+        """A later epoch has begun: one of an earlier serves no more. Whether that is so."""
+        earlier = 0 < self.epoch < epoch
+        if earlier:
+            self.stand_down(f"{self.WORD} {epoch} has begun")
+        return earlier
+
+    def _role(self, role: str, reason: str) -> None:
+        server = self._server
+        server.world.trace.emit(RoleChanged(server.group.name, role, self.epoch, server.last.sn, reason))
+
+    def _serves(self, role: str, reason: str, mark: Mark) -> None:
+        self._role(role, reason)
+        self._server.world.trace.emit(Serving(self._server.group.name, self.epoch, mark.sn, mark.crc))
+        self.serving = True
+
+    # --- procedures --------------------------------------------------------------------------------------------
+
+    async def _give_up(self, reason: str) -> None:
+        """Lets another take the lock."""
+        try:
+            await self._server.view.release_lock()
+        except CoordinationError:
+            pass
+        self.stand_down(reason)
+
+    def _confirm_lease(self) -> None:
+        """From here on, once per heartbeat, by a read of its own, which is the heartbeat (CFS §5.4; safety rule 16)."""
+        self._tenure.spawn(self._heartbeat(), "heartbeat")
+
+    async def _heartbeat(self) -> None:
+        world, view = self._server.world, self._server.view
+        pause_ns = self._server.config.cluster.timing.heartbeat_ms * MILLISECOND
+        while True:
+            sent_ns = world.clock.monotonic_ns()
+            try:
+                node, _ = await view.epoch()
+            except CoordinationError:
+                await world.clock.sleep(pause_ns // 10)
+                continue
+            if self.on_begun(node.epoch):
+                return
+            self.lease.confirmed(sent_ns)
+            await world.clock.sleep(pause_ns)
+
+
+async def write_epoch(server: Server, begin: Callable[[EpochNode], int], leads: str, led: str) -> None:
+    """One guarded transaction: the epoch that `begin` makes of the last one, ourselves `leads`, who led before `led`. Raises LostLock."""
+    view, name, epoch = server.view, server.world.name, 0
+    while True:
+        node, version = await view.epoch()
+        if epoch and (node.epoch, node.active) == (epoch, name):
+            return
+        epoch = begin(node)
+        changes: list[Change] = [
+            view.epoch_change(epoch, version),
+            view.place_change(name, Place(leads, epoch, server.last.sn)),
+        ]
+        for other, place in (await view.places()).items():
+            if other != name and place.state == leads:
+                changes.append(view.place_change(other, Place(led, epoch, place.sn)))
+        try:
+            await view.guarded(changes)
+            return
+        except (ViewMoved, ConnectionLoss):
+            await server.world.clock.sleep(LOOK_NS)
+
+
+async def outlive_holders(
+    clock: Clock,
+    view: GlobalView,
+    until_ns: int,
+    unsure: Callable[[list[str]], list[str]] = lambda others: others,
+) -> None:
+    """Waits until nobody who held the lock before answers a read: it stood down, its session is gone, or its lease has run out (safety rule 16).
+
+    `until_ns`: a session's time-out after our epoch was written. `unsure`: who of them is not known to have promised.
+    """
+    while clock.monotonic_ns() < until_ns:
+        if not unsure([name for name in await view.holders() if name != view.name]):
+            return
+        await clock.sleep(LOOK_NS)
+
+
+async def guard_lock(following: Following, leader: Leader, clock: Clock) -> None:
+    """The leader's watchers: its place, the epoch, the lock; losing any of them ends the tenure."""
+    while True:
+        try:
+            seen = await following.look()
+        except CoordinationError:
+            await clock.sleep(RETRY_NS)
+            continue
+        if not following.ours(seen):
+            leader.stand_down("the lock is lost")
+        elif leader.epoch:
+            leader.on_begun(following.epoch)
+        if seen.place is None:
+            leader.stand_down("the view has no place for this server any more")
+        elif leader.serving and seen.place.state not in LEADING:
+            leader.stand_down(f"the view says {seen.place.state}")
+        await following.changed()

@@ -1,0 +1,112 @@
+"""A server takes part in its group for as long as its coordination session lasts, and leads it for as long as it holds the lock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, TypeVar
+
+from nodes.replicas.following import Following, Server
+from nodes.replicas.leader import RETRY_NS, Leader, guard_lock
+from nodes.scope import Scope, Tenure
+from nodes.trace.events import Warned
+from nodes.world import CoordinationError
+
+L = TypeVar("L", bound=Leader)
+Step = Callable[[], Awaitable[None]]
+
+
+class Session(Generic[L]):
+    """`enter` makes this server's place, once per session; then `look` is run again and again."""
+
+    def __init__(
+        self, server: Server, following: Following, enter: Step, look: Step, forget: list[Callable[[], None]]
+    ):
+        self._server = server
+        self._following = following
+        self._enter = enter
+        self._look = look
+        self._forget = forget
+        """What holds watches of the session besides."""
+        self.on_lost: Callable[[], None] = lambda: None
+        self.scope: Scope | None = None
+        """None without a session."""
+        self.leader: L | None = None
+        """While this server holds the lock."""
+
+    def start(self) -> None:
+        coordination = self._server.world.coordination
+        coordination.on_state(self.on_state)
+        self.on_state(coordination.state)
+
+    def on_state(self, state: str) -> None:
+        """Suspended stops answers, lost ends whatever it held."""
+        if state == "connected":
+            self._connected()
+        elif state == "suspended":
+            if self.leader is not None:
+                self.leader.lease.suspend()
+        elif self.scope is not None:
+            self._lose()
+
+    def _connected(self) -> None:
+        self._following.forget_session()
+        for forget in self._forget:
+            forget()
+        if self.scope is None or not self.scope.open:
+            self.scope = self._server.world.scope.child("session")
+            self.scope.spawn(self._take_part(), "membership")
+        self._following.wake()
+
+    def _lose(self) -> None:
+        assert self.scope is not None
+        reason = "the coordination session is lost"
+        if self.leader is not None:
+            self.leader.stand_down(reason)
+        self.on_lost()
+        self.scope.close()
+        self.scope = None
+        self._following.believe("none", reason)
+
+    async def _take_part(self) -> None:
+        world = self._server.world
+        entered = False
+        while True:
+            try:
+                if not entered:
+                    await self._enter()
+                    entered = True
+                await self._look()
+            except CoordinationError as error:
+                world.trace.emit(Warned(f"the view could not be read: {type(error).__name__}"))
+                await world.clock.sleep(RETRY_NS)
+
+    async def lead(self, make: Callable[[Tenure, Callable[[], None]], L]) -> None:
+        """Takeover and service, until the tenure ends for any reason. Raises CoordinationError."""
+        assert self.scope is not None
+        world, following = self._server.world, self._following
+        ended = asyncio.Event()
+
+        def over() -> None:
+            self.leader = None
+            ended.set()
+
+        tenure = Tenure("leader", following.epoch + 1, self.scope)
+        leader = self.leader = make(tenure, over)
+        following.role = ""
+        tenure.spawn(leader.run(), "takeover and service")
+        tenure.spawn(guard_lock(following, leader, world.clock), "lock watch")
+        await ended.wait()
+        following.role = "none"
+        await self._server.view.answers_no_more()
+        if leader.sits_out:
+            await world.clock.sleep(world.coordination.session_timeout_ns)
+
+    def to_leader(self, step: Callable[[L, str, Any], None]) -> Callable[[str, Any], None]:
+        """A handler that takes a message to whoever leads here, and drops it while nobody does."""
+
+        def deliver(peer: str, message: Any) -> None:
+            if self.leader is not None:
+                step(self.leader, peer, message)
+
+        return deliver

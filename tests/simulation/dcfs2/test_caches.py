@@ -1,0 +1,70 @@
+"""What a client remembers of the way to a directory is what it was resolved under, however late the answer comes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nodes.config import SECOND
+from nodes.errors import FsError
+from nodes.metadata.operations import Made, Mkdir, Rename, Stat
+from nodes.wire.messages import Answer, Request
+from tests.simulation.dcfs2.lab import Groups
+from tests.simulation.dcfs2.schedules import directory_of, until_held
+
+
+def hear_of_moves(lab: Groups) -> None:
+    """Ada is referred to another group, and so told how many directories have moved."""
+    for number in range(2):
+        lab.ada.call(Mkdir(f"/far{number}"))
+        lab.ada.client._dentries.gone(f"/far{number}")
+        lab.ada.call(Stat(f"/far{number}"))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_directory_that_was_made_before_a_move_is_not_remembered_as_made_after_it(seed: int) -> None:
+    """The answer of mkdir comes when the directory above has moved, and the client has heard of that by another call."""
+    lab = Groups(seed, 2, 1, placement="random")
+    old = directory_of(lab, 1)
+    lab.eve.call(Stat(old))
+
+    def is_late(sender: str, receiver: str, message: Any) -> bool:
+        return receiver == "ada" and type(message) is Answer and made in (None, message.number)
+
+    made = None
+    answers = lab.cluster.hold(is_late)
+    lab.calls.append(lab.ada.spawn(Mkdir(f"{old}/b")))
+    until_held(lab, answers)
+    made = answers.messages[0][2].number
+    assert isinstance(answers.messages[0][2].result, Made)
+    lab.eve.call(Rename(old, "/moved"))
+    hear_of_moves(lab)
+    answers.release()
+    lab.all_returned()
+    with pytest.raises(FsError, match="ENOENT"):
+        lab.ada.call(Stat(f"{old}/b"))
+    assert lab.ada.call(Stat("/moved/b")).result.kind == "directory"  # type: ignore[union-attr]
+    lab.finish()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_way_that_was_found_before_a_move_is_not_asked_for_as_found_after_it(seed: int) -> None:
+    """A call is asked again when the directory on its way has moved, and the client has heard of that by another call."""
+    lab = Groups(seed, 2, 1, placement="random")
+    old = directory_of(lab, 2)
+    lab.ada.call(Mkdir(f"{old}/b"))
+    lab.ada.call(Stat(f"{old}/b"))
+
+    def is_first(sender: str, receiver: str, message: Any) -> bool:
+        return sender == "ada" and type(message) is Request and message.operation == Stat(f"{old}/b")
+
+    questions = lab.cluster.hold(is_first)
+    late = lab.ada.spawn(Stat(f"{old}/b"))
+    until_held(lab, questions)
+    lab.eve.call(Rename(old, "/moved"))
+    hear_of_moves(lab)
+    questions.drop()
+    lab.cluster.run_until(late.done, 30 * SECOND)
+    assert "ENOENT" in str(late.exception())
+    lab.finish()
