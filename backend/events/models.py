@@ -19,8 +19,7 @@ class Run(BaseModel):
 
 
 class EventOut(BaseModel):
-    """One event; its own fields stand beside these, `server` and `number` of the event as `of_server` and
-    `of_number`."""
+    """One event; its own fields stand beside these, one that shares a name with them as `of_` and the name."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -23,8 +23,8 @@ FIELDS: dict[type[Event], tuple[str, ...]] = {kind: kind.__struct_fields__ for k
 BIG = ("digest", "crc", "session", "block")
 """Integers that may exceed what a browser counts exactly: they travel as hexadecimal text."""
 
-TAKEN = ("server", "number")
-"""Fields of events that share their name with the stamp's; they are told as `of_server` and `of_number`."""
+TAKEN = frozenset(("seq", "server", "boot", "number", "at_ns", "cause", "kind"))
+"""Of the stamp: a field of an event by such a name is told as `of_` and the name."""
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(AnyEvent).decode

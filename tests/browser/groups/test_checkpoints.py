@@ -13,7 +13,7 @@ from tests.browser.test_access import AXE, violations
 
 BACK_MS = 30_000
 DRAWS = 12
-"""Tries until the time server that is drawn is not the one that is silent."""
+"""Tries until the time server that is drawn is not one of the silent group."""
 
 
 def opened(page: Page, lab: Running) -> None:
@@ -79,23 +79,22 @@ def test_the_keyboard_alone_goes_back_and_sees_what_was_set_aside(page: Page, pa
 
 def test_a_void_one_says_why_and_cannot_be_gone_back_to(page: Page, pair: Running) -> None:
     opened(page, pair)
-    silent = pair.group("g2")["active"]
-    pair.do("pause", silent)
-    page.get_by_test_id("mark-name").fill("void-one")
+    silent = [server["name"] for server in pair.ask("cluster")["servers"] if server["group"] == "g2"]
+    for server in silent:
+        pair.do("pause", server)
     shown, said = page.get_by_test_id("checkpoint-void-one"), page.get_by_test_id("mark-failed")
-    told = re.compile("void|ask again")
     for _ in range(DRAWS):
+        page.get_by_test_id("mark-name").fill("void-one")
         page.get_by_test_id("mark").click()
-        expect(said).to_contain_text(told, timeout=BACK_MS)
+        expect(said).to_contain_text(re.compile("void|ask again"), timeout=BACK_MS)
         if "ask again" not in said.inner_text():
             break
-        page.get_by_test_id("mark-name").fill("void-one")
-        expect(page.get_by_test_id("mark")).to_be_enabled()
     expect(shown).to_have_attribute("data-state", "void", timeout=BACK_MS)
     expect(shown).to_contain_text("not every active told its system time")
     expect(page.get_by_test_id("mark-failed")).to_contain_text("void")
     expect(page.get_by_test_id("recover-void-one")).to_have_count(0)
-    pair.do("resume", silent)
+    for server in silent:
+        pair.do("resume", server)
     wait_for(pair.in_step, 30, "everybody in step")
 
 
