@@ -343,6 +343,20 @@ def bench(
     raise typer.Exit(main(*arguments or ()) or 0)
 
 
+@app.command()
+def reproduce(
+    name: Annotated[
+        str, typer.Argument(help="An experiment of the papers, as docs/reproduce.md lists them.")
+    ],
+    to: Annotated[
+        Path, typer.Option(help="The directory that NAME.json and NAME.svg are written to.")
+    ] = Path("reproduced"),
+    quick: Annotated[bool, typer.Option("--quick", help="Small: the shape in a few seconds.")] = False,
+) -> None:
+    """Do an experiment of the papers again; prints one JSON object."""
+    raise typer.Exit(importlib.import_module("backend.experiments.command").reproduce(name, to, quick))
+
+
 def complain(line: str) -> None:
     print(f"cloverlab: {' '.join(line.split())}", file=sys.stderr)
 

@@ -81,15 +81,18 @@ async def cluster(
             fabric.home.close()
 
 
-def report(name: str, config: dict[str, Any], figures: Mapping[str, Any], paper: dict[str, float]) -> int:
-    """Prints the one JSON object of a benchmark."""
+def described(
+    name: str, config: Mapping[str, Any], figures: Mapping[str, Any], paper: Mapping[str, float]
+) -> dict[str, Any]:
+    """The one JSON object of a benchmark or an experiment."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     machine = {"cores": os.cpu_count(), "memory_gib": round(memory, 1), "python": platform.python_version()}
-    print(
-        json.dumps(
-            {"name": name, "machine": machine, "config": config, "figures": figures, "paper": paper}, indent=1
-        )
-    )
+    return {"name": name, "machine": machine, "config": config, "figures": figures, "paper": paper}
+
+
+def report(name: str, config: dict[str, Any], figures: Mapping[str, Any], paper: dict[str, float]) -> int:
+    """Prints the one JSON object of a benchmark."""
+    print(json.dumps(described(name, config, figures, paper), indent=1))
     return 0
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from nodes.config import SECOND
+
+SILENT_NS = 2 * SECOND
+"""So long after a question that was not answered in time one read at most tries the same server again."""
+
 
 class Routes:
     """The servers of one group, the one believed to be active, and the largest epoch seen."""
@@ -11,20 +16,33 @@ class Routes:
         self._servers = list(servers)
         self._reads_anywhere = reads_anywhere
         self._turn = first
+        self._silent_until_ns: dict[str, int] = {}
         self.believed = servers[first % len(servers)]
         self.epoch_seen = 0
         self.opened = False
         """Whether the client's session is open at this group."""
 
-    def first(self, writes: bool) -> str:
-        """Who is asked first: the one believed to be active; for a read that any may answer, each in turn."""
-        if writes or not self._reads_anywhere:
-            return self.believed
-        self._turn += 1
-        return self._servers[self._turn % len(self._servers)]
+    def first(self, writes: bool, now_ns: int) -> str:
+        """Who is asked first: the one believed to be active; for a read that any may answer, each in turn that is not silent."""
+        if not writes and self._reads_anywhere:
+            for _ in self._servers:
+                self._turn += 1
+                server = self._servers[self._turn % len(self._servers)]
+                until_ns = self._silent_until_ns.get(server)
+                if until_ns is None:
+                    return server
+                if now_ns >= until_ns:
+                    self.unanswered(server, now_ns)
+                    return server
+        return self.believed
+
+    def unanswered(self, server: str, now_ns: int) -> None:
+        """It was asked, and did not answer in time."""
+        self._silent_until_ns[server] = now_ns + SILENT_NS
 
     def accept(self, server: str, epoch: int, writes: bool = True) -> bool:
         """Whether an answer of this epoch may be believed: no client accepts an older epoch than it has seen."""
+        self._silent_until_ns.pop(server, None)
         if epoch < self.epoch_seen:
             return False
         self.epoch_seen = epoch

@@ -69,12 +69,23 @@ class Course:
         """Moves of directories that the client had heard of when the call began, and when `starts` were resolved."""
         self.starts: list[Start] = []
         self.server = ""
+        """Who is asked."""
+        self.waiting: asyncio.Future[tuple[str, Reply]] | None = None
         self.tries = 0
         self.check = False
         self.led = False
         """The last refusal named another server, which is asked at once; not twice in a row."""
         self.resolved_ns = 0
         self.told = False
+
+    def reply(self, peer: str, message: Reply) -> None:
+        """The first reply to the question that is out; further ones count for nothing."""
+        if self.waiting is not None and not self.waiting.done():
+            self.waiting.set_result((peer, message))
+
+    def overtaken(self, peer: str, message: Reply) -> bool:
+        """Whether this is a late refusal by a server that was asked before, and it names nobody but the one that is asked now."""
+        return isinstance(message, Refused) and peer != self.server and message.active in ("", self.server)
 
 
 class SmartClient:
@@ -96,7 +107,7 @@ class SmartClient:
         self._dentries = Dentries()
         self._seen_ns = 0
         self._next = 0
-        self._open: dict[int, asyncio.Future[tuple[str, Reply]] | None] = {}
+        self._open: dict[int, Course] = {}
         self._waiting_for_room: list[asyncio.Future[None]] = []
         self._opening: dict[int, asyncio.Future[None]] = {}
         world.network.receive(self.on_message)
@@ -114,9 +125,9 @@ class SmartClient:
 
     def on_message(self, peer: str, message: Message) -> None:
         if isinstance(message, Answer | Refused | Referred | Checked):
-            waiting = self._open.get(message.number)
-            if waiting is not None and not waiting.done():
-                waiting.set_result((peer, message))
+            course = self._open.get(message.number)
+            if course is not None and not course.overtaken(peer, message):
+                course.reply(peer, message)
         elif isinstance(message, ViewCopy):
             self._learn_view(peer, message)
 
@@ -128,9 +139,9 @@ class SmartClient:
                 routes.learn(copy.active)
 
     def _timed_out(self, number: int) -> None:
-        waiting = self._open.get(number)
-        if waiting is not None and not waiting.done():
-            waiting.set_result(("", None))
+        course = self._open.get(number)
+        if course is not None:
+            course.reply("", None)
 
     # --- calls ----------------------------------------------------------------------------------------------------
 
@@ -150,7 +161,6 @@ class SmartClient:
             self._waiting_for_room.append(room)
             await room
         course = self._course(operation, ROOT_GROUP)
-        self._open[course.number] = None
         answer = None
         try:
             answer = await self._until_answered(course)
@@ -175,7 +185,9 @@ class SmartClient:
     def _course(self, operation: Operation, group: int) -> Course:
         self._next += 1
         now_ns = self._world.clock.monotonic_ns()
-        return Course(self._next, operation, now_ns, group, self._dentries.moves)
+        course = Course(self._next, operation, now_ns, group, self._dentries.moves)
+        self._open[course.number] = course
+        return course
 
     def _learn_result(self, operation: Operation, answer: Answer, moves: int) -> None:
         """It may have been carried out as long ago as the call was first sent."""
@@ -207,7 +219,6 @@ class SmartClient:
 
     async def _open_session(self, group: int) -> None:
         course = self._course(OpenSession(), group)
-        self._open[course.number] = None
         try:
             answer = await self._until_answered(course)
         finally:
@@ -225,7 +236,7 @@ class SmartClient:
             error = await self._set_out(course)
             if error is not None:
                 return error
-        course.server = self._groups[course.group].first(is_write)
+        course.server = self._groups[course.group].first(is_write, course.began_ns)
         while True:
             if is_write and type(operation) is not OpenSession and not self._groups[course.group].opened:
                 await self._open_at(course.group)
@@ -249,9 +260,11 @@ class SmartClient:
                     error = await self._set_out(course)
                     if error is not None:
                         return error
-                course.server = self._groups[course.group].first(is_write)
+                course.server = self._groups[course.group].first(is_write, now)
                 continue
             self._tell_long(course, now)
+            if reply is None:
+                routes.unanswered(course.server, now)
             hint = reply.active if isinstance(reply, Refused) else ""
             if hint and not routes.knows(hint):
                 self._world.network.send(peer, AskView())
@@ -337,7 +350,7 @@ class SmartClient:
         """One question and its reply: the request, or after a failure first whether it has been executed (`Check`)."""
         number = course.number
         waiting: asyncio.Future[tuple[str, Reply]] = self._loop.create_future()
-        self._open[number] = waiting
+        course.waiting = waiting
         timer = self._world.clock.call_later(
             self._timing.client_timeout_ms * MILLISECOND, self._timed_out, number
         )

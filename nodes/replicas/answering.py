@@ -136,7 +136,7 @@ class Answering:
                 self._refer(peer, request, 0, None)
                 return
         if type(request.operation) in WRITES:
-            if self.writer is not None and (self.writer.parked or self.full()):
+            if self.writer is not None and (self.writer.parked or self.writer.full or self.full()):
                 self._park(peer, request)
             else:
                 self._on_write(peer, request)
@@ -144,7 +144,7 @@ class Answering:
             self._on_read(peer, request)
 
     def _park(self, peer: str, request: Request) -> None:
-        """A write waits until enough replicas are there again, or there is room in the log."""
+        """A write waits until enough replicas are there again, or there is room in the open group and in the log."""
         _keep(self._parked, peer, request)
 
     def on_unparked(self) -> None:

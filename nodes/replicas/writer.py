@@ -20,6 +20,9 @@ from nodes.world import World
 
 Answering = Callable[[], None]
 
+RECORDS_MAX = 1_024
+"""Of an open group: with paths as long as they may be it still fits into one record of the journal."""
+
 
 class JournalWriter:
     """Gives groups their sn, hands them on to be synced, tells when they are committed."""
@@ -70,6 +73,11 @@ class JournalWriter:
     def idle(self) -> bool:
         """Nothing is ahead of commit."""
         return self._in_flight is None and not self._records
+
+    @property
+    def full(self) -> bool:
+        """The open group takes no more calls; `on_unparked` tells when the next one does."""
+        return len(self._records) >= RECORDS_MAX
 
     @property
     def open_sn(self) -> int:
@@ -136,6 +144,7 @@ class JournalWriter:
 
     def close_group(self) -> None:
         """bufCurrent becomes bufFlush: gives the next sn and hands the group on. May be empty."""
+        was_full = self.full
         self.groupid += 1
         previous = self._log.last
         commit_sn = self._state.commit_sn
@@ -150,6 +159,8 @@ class JournalWriter:
         self._records, self._undo, self._answers = [], [], []
         self._told_commit_sn = commit_sn
         self._sync.write(group, octets, mark)
+        if was_full:
+            self.on_unparked()
 
     # --- too few ---------------------------------------------------------------------------------------------------
 

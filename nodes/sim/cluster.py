@@ -28,6 +28,7 @@ from nodes.metadata.operations import Operation
 from nodes.roles import IN_STEP, LEADING, LETTERS
 from nodes.servers.data_node import start_data_node
 from nodes.servers.journal import JOURNAL_ROLES
+from nodes.sim.clock import SimClock
 from nodes.sim.coordination import HeldWrites, SimCoordination
 from nodes.sim.disk import SimDisk, Store
 from nodes.sim.ensemble import COORDINATION, Ensemble
@@ -77,6 +78,11 @@ class SimClient:
         self._server = server
         self.client = client
         self.files = files
+
+    @property
+    def clock(self) -> SimClock:
+        assert self._server.world is not None
+        return self._server.world.clock
 
     def spawn(self, operation: Operation) -> asyncio.Task[Answer]:
         """Begins a call; it goes on while the cluster runs."""

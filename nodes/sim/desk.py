@@ -17,12 +17,21 @@ def _nothing() -> int:
 class Desk:
     """The queue before one server, in order of arrival. A cluster without desks handles messages in no time."""
 
-    def __init__(self, machine: Machine, message_ns: int, more_ns: Callable[[], int] = _nothing):
+    def __init__(
+        self,
+        machine: Machine,
+        message_ns: int,
+        more_ns: Callable[[], int] = _nothing,
+        threads: int | None = None,
+    ):
         self._machine = machine
         self._message_ns = message_ns
         self._more_ns = more_ns
         """Asked once after each message: what handling it took beyond `message_ns`, a disk's time for instance."""
-        self._waiting: deque[Step] = deque()
+        self._threads = threads
+        """How many of the messages that wait count as ready, so come before what waits for idleness; None for all."""
+        self._waiting: deque[tuple[bool, Step]] = deque()
+        """Messages, and (False) what runs in no time between them."""
         self._busy = False
         self.free_ns = 0
         """When the server is done with the message it was given last."""
@@ -30,14 +39,26 @@ class Desk:
 
     def take(self, step: Step) -> None:
         """Runs `step` on the server once it has handled all that came before."""
-        self._waiting.append(step)
+        self._waiting.append((True, step))
         if not self._busy:
             self._next()
 
-    def _next(self) -> None:
-        self._busy = bool(self._waiting)
+    def when_idle(self, step: Step) -> bool:
+        """Runs `step` behind the messages that are ready now; False when there are none."""
         if self._busy:
-            self._machine.call_later(self._message_ns, self._handle, self._waiting.popleft())
+            place = len(self._waiting) if self._threads is None else self._threads
+            self._waiting.insert(place, (False, step))
+        return self._busy
+
+    def _next(self) -> None:
+        self._busy = True
+        while self._waiting:
+            is_message, step = self._waiting.popleft()
+            if is_message:
+                self._machine.call_later(self._message_ns, self._handle, step)
+                return
+            step()
+        self._busy = False
 
     def _handle(self, step: Step) -> None:
         step()

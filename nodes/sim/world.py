@@ -74,5 +74,7 @@ class SimWorld:
         self.answers[kind] = step
 
     def when_idle(self, step: Callable[[], None]) -> None:
+        if self.network.desk is not None and self.network.desk.when_idle(step):
+            return
         self._machine.idle.append(step)
         self._machine.loop.wake(self._machine)

@@ -1,13 +1,15 @@
 """Calls at a server that is not the primary.
 
 Reads are answered anywhere (DCFS3), under a lease of the primary and behind the slots that came before them (safety rule 9). Other calls are sent to
-the primary; while none is known to live they are kept, for whoever is elected to take up at once.
+the primary. While none is known to live both are kept: calls for whoever is elected to take up at once, reads until the next lease.
 """
 
 from __future__ import annotations
 
+from nodes.config import MILLISECOND
 from nodes.errors import FsError
 from nodes.metadata.lookup import TOP
+from nodes.metadata.operations import WRITES
 from nodes.protocols.paxos.leases import ReadLease
 from nodes.protocols.paxos.member import Member
 from nodes.protocols.paxos.messages import AskLease, LeaseGranted
@@ -15,7 +17,14 @@ from nodes.wire.messages import Answer, CheckOperation, Refused, Request
 
 KEPT_MAX = 10_000
 
+TAKEOVER_SESSIONS = 2
+"""So many session time-outs after the last lease another primary has surely been looked for."""
+
 Call = Request | CheckOperation
+
+
+def is_read(call: Call) -> bool:
+    return type(call) is Request and type(call.operation) not in WRITES
 
 
 class Reading:
@@ -26,6 +35,8 @@ class Reading:
         self._send = member.world.network.send
         self.lease = ReadLease(member.world.clock, member.config.cluster.holes.no_read_lease)
         self._asked_ballot = 0
+        self._keep_reads_until_ns = 0
+        """By then there is another primary, or this server is cut off and others answer sooner."""
         self._kept: dict[tuple[str, int], Call] = {}
         """By client and number, the latest."""
 
@@ -52,9 +63,15 @@ class Reading:
     def on_granted(self, peer: str, message: LeaseGranted) -> None:
         acceptor = self._member.acceptor
         if (peer, message.ballot) == (acceptor.primary, acceptor.promised):
-            self.lease.granted(message.sent_ns, self._member.lease_ns)
+            member = self._member
+            self.lease.granted(message.sent_ns, member.lease_ns)
+            takeover_ns = TAKEOVER_SESSIONS * member.config.cluster.timing.session_timeout_ms * MILLISECOND
+            self._keep_reads_until_ns = member.world.clock.monotonic_ns() + takeover_ns
             for client, call in self.take_kept():
-                self.refuse(client, call.number)
+                if is_read(call):
+                    self.on_read(client, call)  # type: ignore[arg-type]
+                else:
+                    self.refuse(client, call.number)
 
     async def renew(self) -> None:
         """Asks three times in the length of a lease; for ever."""
@@ -67,6 +84,9 @@ class Reading:
     def on_read(self, peer: str, request: Request) -> None:
         queue = self._member.queue
         ballot = queue.ballot
+        if not self.lease.holds and self._member.world.clock.monotonic_ns() < self._keep_reads_until_ns:
+            self.on_other(peer, request)
+            return
         waits = self.lease.holds and queue.read(lambda: self._answer(peer, request, ballot))
         if not waits:
             self.refuse(peer, request.number)
@@ -93,10 +113,10 @@ class Reading:
         )
         self._send(peer, answer)
 
-    # --- other calls -----------------------------------------------------------------------------------------------
+    # --- calls that are kept ---------------------------------------------------------------------------------------
 
     def on_other(self, peer: str, call: Call) -> None:
-        """A write, or a question about one."""
+        """A write, a question about one, or a read without a lease."""
         key = (peer, call.number)
         if self.lease.holds or (key not in self._kept and len(self._kept) >= KEPT_MAX):
             self.refuse(peer, call.number)

@@ -98,11 +98,16 @@ class Member:
             self._world.when_idle(self._turn_end)
 
     def _turn_end(self) -> None:
-        """Calls leave in one message, which acknowledges what came; an idle member acknowledges with an empty one (SAA §5.2)."""
+        """Calls leave in one message, which acknowledges what came; an idle member acknowledges with an empty one (SAA §5.2).
+
+        A busy one has no message of its own that others could not deliver without another word of anybody's, so that its callers are answered,
+        and it speaks again or is idle.
+        """
         self._ending = False
         if self.wedged:
             return
-        if (self._requests.waiting and self._order.own_candidates < WINDOW) or self._order.owes():
+        sends = self._requests.waiting and self._order.own_candidates < WINDOW
+        if sends or (not self._requests.busy and self._order.owes()):
             self._broadcast()
         elif self._told_sn < self._stability.own_sn:
             self._told_sn = self._stability.own_sn
@@ -205,6 +210,7 @@ class Member:
             self._requests.on_shown(group_sn, outcomes)
         if shown:
             self.answer_reads()
+            self.wants_turn()
 
     def answer_reads(self) -> None:
         """Reads whose turn has come, under the lease."""

@@ -24,6 +24,8 @@ HELD_MAX = 10_000
 """Calls that wait here at most; a client whose call is dropped asks again."""
 ATIMES_MAX = 1_000
 CALLS_PER_MESSAGE = 64
+BUSY_CALLS = 8
+"""With so many writes under way the next one is near: as soon as one is answered its caller asks again."""
 
 
 class Requests:
@@ -64,6 +66,11 @@ class Requests:
     def waiting(self) -> bool:
         """Whether a write is to be broadcast."""
         return bool(self._unsent)
+
+    @property
+    def busy(self) -> bool:
+        """Whether the next message is near, so that it will do as an acknowledgement (safety rule 5)."""
+        return len(self._asked) >= BUSY_CALLS
 
     def take(self) -> list[Record]:
         """Writes for one message, with the times at which files were read here."""

@@ -26,6 +26,8 @@ from backend.cli import entry, split_arguments
         (["fs", "ln", "/a", "/b", "--port", "1"], "no control plane at port 1"),
         (["test", "some"], "say quick or all"),
         (["bench", "nothing"], "is unknown"),
+        (["reproduce", "saa-fig99"], "is unknown; there are cfs-fig8a"),
+        (["reproduce", "saa-fig10", "--to", "/dev/null/x"], "--to /dev/null/x"),
         (["run", "x.yaml", "--on", "mars"], "say simulated, processes or containers"),
         (["nonsense"], "nonsense"),
     ],

@@ -1,0 +1,55 @@
+"""What experiments in virtual time share: servers that take time for each message, and callers of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Iterable
+from itertools import count
+
+from nodes.metadata.operations import Operation
+from nodes.sim.cluster import SimClient, SimCluster
+from nodes.sim.desk import Desk
+
+MESSAGE_NS = 50_000
+"""A user-level server on a processor of 2 GHz, for each message that it takes."""
+
+
+def charge(cluster: SimCluster, threads: int | None = None) -> None:
+    """From now on every metadata server takes MESSAGE_NS for each message; `threads` as in `Desk`."""
+    for name in cluster.view():
+        machine = cluster.servers[name].machine
+        assert machine is not None
+        cluster.net.hosts[name].desk = Desk(machine, MESSAGE_NS, threads=threads)
+
+
+def clients_at(cluster: SimCluster, members: list[str], each: int) -> list[SimClient]:
+    """`each` clients that begin with each of these members, dealt round; a client draws its member itself."""
+    found: dict[str, list[SimClient]] = {name: [] for name in members}
+    for number in count():
+        client = cluster.start_client(f"client{number}")
+        begins_with = found.get(client.client.believed_active, [])
+        if len(begins_with) < each:
+            begins_with.append(client)
+        if all(len(there) == each for there in found.values()):
+            break
+    return [client for place in range(each) for client in (found[name][place] for name in members)]
+
+
+def call_on(
+    cluster: SimCluster, client: SimClient, operations: Iterable[Operation], think_ns: int, rng: random.Random
+) -> None:
+    """One more caller of this client: thinks for `think_ns` in the mean, calls, waits for the answer. A call that fails ends the run."""
+
+    async def calls() -> None:
+        for operation in operations:
+            if think_ns:
+                await client.clock.sleep(int(rng.expovariate(1 / think_ns)))
+            await client.client.call(operation)
+
+    def ended(task: asyncio.Task[None]) -> None:
+        error = task.exception()
+        if error is not None:
+            cluster.loop.errors.append(error)
+
+    client.begin(calls()).add_done_callback(ended)

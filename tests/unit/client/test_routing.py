@@ -1,0 +1,40 @@
+"""Whom reads ask that any server may answer."""
+
+from __future__ import annotations
+
+from nodes.client.routing import SILENT_NS, Routes
+
+NAMES = ["mds1", "mds2", "mds3"]
+
+
+def asked(routes: Routes, count: int, now_ns: int) -> list[str]:
+    return sorted(routes.first(False, now_ns) for _ in range(count))
+
+
+def test_reads_go_round_and_pass_a_silent_server_by() -> None:
+    routes = Routes(NAMES, reads_anywhere=True)
+    assert asked(routes, 3, 0) == NAMES
+    routes.unanswered("mds2", 0)
+    assert asked(routes, 6, 1) == ["mds1"] * 3 + ["mds3"] * 3
+
+
+def test_one_read_tries_a_silent_server_again_after_a_while() -> None:
+    routes = Routes(NAMES, reads_anywhere=True)
+    routes.unanswered("mds2", 0)
+    assert asked(routes, 9, SILENT_NS).count("mds2") == 1
+    assert asked(routes, 9, 2 * SILENT_NS).count("mds2") == 1
+    routes.accept("mds2", 1, writes=False)
+    assert asked(routes, 3, 2 * SILENT_NS) == NAMES
+
+
+def test_when_all_are_silent_the_one_believed_is_asked() -> None:
+    routes = Routes(NAMES, reads_anywhere=True)
+    for name in NAMES:
+        routes.unanswered(name, 0)
+    assert routes.first(False, 1) == routes.first(True, 1) == routes.believed
+
+
+def test_other_families_ask_the_one_believed_whatever_it_does() -> None:
+    routes = Routes(NAMES)
+    routes.unanswered("mds1", 0)
+    assert routes.first(False, 1) == "mds1"
