@@ -73,6 +73,10 @@ def up(
     data_nodes: Annotated[
         int | None, typer.Option("--data-nodes", min=0, max=9, help="Servers that keep blocks of files (3).")
     ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(help="How symmetric members come to a total order: fast (default), plain."),
+    ] = None,
     zookeeper: Annotated[
         str | None, typer.Option(help="host:port,… of a real ensemble instead of the embedded server.")
     ] = None,
@@ -81,7 +85,7 @@ def up(
     """Start the control plane, the page and a cluster of real processes; Ctrl-C stops all of it."""
     from backend.up import run_up
 
-    shape = Shape(groups, standbys, protocol, placement, granularity, cross_group, data_nodes)
+    shape = Shape(groups, standbys, protocol, placement, granularity, cross_group, data_nodes, order)
     settings = Settings(data or default_data(), port_of(context, port), shape, zookeeper)
     raise typer.Exit(run_up(settings))
 

@@ -31,6 +31,8 @@ class Shape(msgspec.Struct, frozen=True):
     """`DirDep-DirWid-FileWid` of the placement ddg."""
     cross_group: str | None = None
     data_nodes: int | None = None
+    order: str | None = None
+    """How symmetric members come to a total order."""
     members: tuple[tuple[str, ...], ...] = ()
     """The servers of each group, where others have named them."""
     nodes: tuple[str, ...] = ()
@@ -53,7 +55,8 @@ def new_config(shape: Shape, name: str) -> ClusterConfig:
     if groups > family.groups_max:
         raise Malformed(f"{shape.protocol} runs {family.groups_max} group at most, not {groups}")
     wishes: dict[str, Any] = {
-        "protocol": shape.protocol, "placement": shape.placement, "cross_group": shape.cross_group
+        "protocol": shape.protocol, "placement": shape.placement, "cross_group": shape.cross_group,
+        "order": shape.order,
     }  # fmt: skip
     wishes = {key: value for key, value in wishes.items() if value is not None}
     if shape.granularity is not None:
@@ -92,6 +95,7 @@ def check(path: Path, have: ClusterConfig, shape: Shape) -> None:
         "granularity": "-".join(str(part) for part in msgspec.structs.astuple(have.granularity)),
         "cross_group": have.cross_group,
         "data_nodes": len(have.data.nodes),
+        "order": have.order,
     }
     for name, fact in facts.items():
         wanted = getattr(shape, name)

@@ -27,6 +27,8 @@ class ClusterPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """`DirDep-DirWid-FileWid` of the placement ddg."""
     cross_group: Literal["s2pc_mp", "two_phase"] = "s2pc_mp"
     data_nodes: Annotated[int, msgspec.Meta(ge=0, le=9)] = 0
+    order: Literal["fast", "plain"] = "fast"
+    """Of the protocol symmetric."""
     session_timeout: str = "5s"
     heartbeat: str = "2s"
     ack_timeout: str = "500ms"

@@ -290,7 +290,7 @@ def cluster_config(part: ClusterPart, scale: float) -> ClusterConfig:
     holes = Holes(**dict.fromkeys(part.holes, True))
     shape = Shape(
         part.groups, part.standbys, part.protocol, part.placement, part.granularity, part.cross_group,
-        part.data_nodes,
+        part.data_nodes, part.order,
     )  # fmt: skip
     config = new_config(shape, "clover")
     data = DataConfig(

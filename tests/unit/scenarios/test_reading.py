@@ -8,6 +8,7 @@ import pytest
 
 from backend.errors import Malformed
 from backend.scenarios.reading import read
+from backend.scenarios.runner import cluster_config
 from backend.scenarios.schema import schema
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -97,3 +98,9 @@ def test_a_matrix_makes_one_scenario_for_each_value() -> None:
 
 def test_the_published_schema_is_current() -> None:
     assert (ROOT / "docs/scenario.schema.json").read_bytes() == schema()
+
+
+def test_the_order_of_symmetric_members_reaches_the_cluster(tmp_path: Path) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text(HEAD + "cluster: {protocol: symmetric, order: plain}\n")
+    assert cluster_config(read(file)[0].cluster, 1.0).order == "plain"
