@@ -181,11 +181,12 @@ class RealEnsemble:
         await self._client.take_lock(group, owner)
 
     async def expire(self, server: str, session: int) -> None:
-        """Who knows a session's password may take it over and close it: its owner is told that it expired."""
+        """Who knows a session's password may take it over and close it: its owner is told that it expired. The server's present session
+        may be younger than the one whose traces are seen here."""
         told = await self._ask(server, {"do": "session"})
-        if int(told["session"]) != session:
-            raise Impossible(f"{server} has another session by now")
-        await end_session(self.hosts, session, bytes.fromhex(told["password"]))
+        if not told["session"]:
+            raise Impossible(f"{server} has no session now")
+        await end_session(self.hosts, int(told["session"]), bytes.fromhex(told["password"]))
 
     async def close(self) -> None:
         await self._client.close()

@@ -11,6 +11,8 @@ from collections import deque
 
 CHUNK = 1 << 16
 HELD_MAX = 4 << 20
+DIAL_S = 1.0
+"""Until a connection that is passed on must stand."""
 
 
 class Way:
@@ -65,7 +67,7 @@ class Pipe(asyncio.Protocol):
         self._backward = backward
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        self._pair.transports.append(transport)
+        self._pair.made(transport)
         self._backward.sink = transport
         self._backward.go_on()
 
@@ -81,6 +83,7 @@ class Pair:
 
     def __init__(self, relay: Relay):
         self._relay = relay
+        self._over = False
         self.transports: list[asyncio.Transport] = []
         self.to, self.back = Way(relay, True), Way(relay, False)
 
@@ -90,7 +93,15 @@ class Pair:
     def far(self) -> Pipe:
         return Pipe(self, self.back, self.to)
 
+    def made(self, transport: asyncio.Transport) -> None:
+        """The far end may come when the near one has gone."""
+        if self._over:
+            transport.abort()
+        else:
+            self.transports.append(transport)
+
     def end(self) -> None:
+        self._over = True
         self._relay.pairs.discard(self)
         for transport in self.transports:
             transport.abort()
@@ -125,9 +136,11 @@ class Relay:
         return near
 
     async def _dial(self, pair: Pair) -> None:
+        """Gives up before the kernel asks for a second time: whoever waits tries again, and a wire that is whole again is found soon."""
+        dialling = asyncio.get_running_loop().create_connection(pair.far, self._host, self._target_port)
         try:
-            await asyncio.get_running_loop().create_connection(pair.far, self._host, self._target_port)
-        except OSError:
+            await asyncio.wait_for(dialling, DIAL_S)
+        except (OSError, TimeoutError):
             pair.end()
 
     def rules(

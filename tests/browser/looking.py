@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Locator, Page, expect
 
 TAKEOVER_MS = 20_000
@@ -20,7 +22,9 @@ ON_LINK = """([a, b]) => {
 
 def opened(page: Page, url: str) -> None:
     page.goto(url)
-    expect(page.get_by_test_id("mirror")).to_have_attribute("data-connection", "live")
+    mirror = page.get_by_test_id("mirror")
+    expect(mirror).to_have_attribute("data-connection", "live")
+    expect(mirror).to_have_attribute("data-verbs", re.compile("[1-9]"))
     expect(page.locator("[data-testid^=server-]").first).to_be_attached()
 
 

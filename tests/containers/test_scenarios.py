@@ -26,8 +26,8 @@ def hosts(shared: Composed) -> Iterator[Composed]:
     ("file", "scale"),
     [
         ("papers/cfs-table3-a.yaml", 0.2),
-        ("papers/cfs-table3-b.yaml", 0.2),
-        ("papers/cfs-table3-c.yaml", 0.2),
+        ("papers/cfs-table3-b.yaml", 0.3),
+        ("papers/cfs-table3-c.yaml", 0.3),
         ("faults/isolated-active.yaml", 0.2),
         ("faults/power-loss-of-all.yaml", 0.2),
         ("groups/groups-cut-apart.yaml", 0.5),

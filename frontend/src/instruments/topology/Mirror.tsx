@@ -11,9 +11,10 @@ export function Mirror({ servers }: { servers: Server[] }) {
   const journalNodes = useLab(useShallow(shownJournalNodes));
   const words = useWords();
   const connection = useLab((state) => state.connection.state);
+  const verbs = useLab((state) => state.verbs.length);
   return (
     <div className="visually-hidden">
-      <table data-testid="mirror" data-connection={connection}>
+      <table data-testid="mirror" data-connection={connection} data-verbs={verbs}>
         <caption>Servers as they are shown</caption>
         <thead>
           <tr>
