@@ -46,7 +46,7 @@ class Situation:
         self._recent: set[tuple[str, str]] = set()
         """Kind and teller of the events since then."""
         self._told: Counter[str] = Counter()
-        self._health: dict[int, str] = {}
+        self._health: dict[int, BlockHealth] = {}
         """Of each block, as it was told last."""
         self._taken_back: dict[str, TakenBack] = {}
         """By server, the last time."""
@@ -74,11 +74,14 @@ class Situation:
             elif (event.procedure, event.step) == ("checkpoint", "begin"):
                 self.time_server = stamped.server
         elif type(event) is BlockHealth:
-            self._health[event.block] = event.health
+            self._health[event.block] = event
         elif type(event) is TakenBack:
             self._taken_back[stamped.server] = event
         elif type(event) is Serving:
             self.serving[event.group] = stamped.server
+            self._health = {
+                block: told for block, told in self._health.items() if told.group != event.group
+            }
         elif type(event) is StoppedServing and self.serving.get(event.group) == stamped.server:
             del self.serving[event.group]
 
@@ -100,8 +103,9 @@ class Situation:
 
     @property
     def unwell(self) -> dict[str, int]:
-        """Blocks that are not whole, counted by what is wrong with them."""
-        return dict(sorted(Counter(each for each in self._health.values() if each != "whole").items()))
+        """Blocks that are not whole, counted by what is wrong with them. A new active begins with none and tells again what it finds."""
+        told = [event.health for event in self._health.values() if event.health != "whole"]
+        return dict(sorted(Counter(told).items()))
 
     def not_taken_back(self, checkpoint: str) -> list[str]:
         """Servers that run and whose last recovery was not to this checkpoint."""

@@ -15,7 +15,7 @@ from nodes.invariants import registry
 from nodes.trace.base import Event
 from nodes.trace.block_events import BlockHealth, FileCalled, ReplicaDamaged
 from nodes.trace.checkpoints import TakenBack
-from nodes.trace.events import Stamped, Started, StepTaken
+from nodes.trace.events import Serving, Stamped, Started, StepTaken
 
 CONFIG = many_groups(2, 1)
 
@@ -144,6 +144,14 @@ def test_a_file_that_cannot_be_read_or_holds_something_else_is_a_failed_call(
     seen.tell("client1", FileCalled("c", "get", "/f", 9, 1, 2, error, -1, 0))
     verdict = seen.verdict(ExpectPart(failed_calls=0))
     assert verdict.held == (not failed) and verdict.seen.startswith(f"{failed} of 1")
+
+
+def test_what_an_active_told_of_blocks_is_not_held_against_its_successor(seen: Seen) -> None:
+    """The next one finds them whole and has nothing to say of them."""
+    seen.tell("mds1", BlockHealth("g1", 1, 7, 1, 10, "under", ["dn1"]))
+    seen.tell("mds3", BlockHealth("g2", 1, 8, 1, 10, "over", ["dn1"]))
+    seen.tell("mds2", Serving("g1", 2, 5, 0))
+    assert not seen.so("blocks under") and seen.so("blocks over")
 
 
 def test_only_some_expectations_have_to_be_asked_for() -> None:
