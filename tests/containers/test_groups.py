@@ -75,7 +75,9 @@ def test_a_file_is_written_without_a_struck_data_node_and_copied_to_it_afterward
     octets = put(lab, f"/{verb}")
     assert got(lab, f"/{verb}") == octets
     lab.fault(UNDO[verb], "dn2")
-    wait_for(lambda: min(blocks(lab)) > before, SOON_S, "one block more on each data node")
+    wait_for(
+        lambda: before < min(blocks(lab)) == max(blocks(lab)), SOON_S, "the new blocks on each data node"
+    )
     for name in ("dn1", "dn3"):
         lab.fault("crash", name)
     assert got(lab, f"/{verb}") == octets
