@@ -39,19 +39,13 @@ def test_a_server_shows_its_container_image_and_address(page: Page, lab: Compose
         expect(menu).to_contain_text(told[word])
 
 
-def test_an_ensemble_that_loses_its_quorum_says_so_and_its_active_answers_nobody(
-    page: Page, lab: Composed
-) -> None:
+def test_an_ensemble_that_loses_its_quorum_says_so(page: Page, lab: Composed) -> None:
     opened(page, lab.url)
-    name = active(page)
     for zookeeper in ("zk1", "zk2"):
         page.get_by_test_id(f"ensemble-{zookeeper}").click()
         page.get_by_test_id("verb-crash").click()
         expect(page.get_by_test_id(f"ensemble-{zookeeper}")).to_have_attribute("data-process", "stopped")
     expect(page.get_by_test_id("ensemble")).to_contain_text("no quorum")
-    # That it answers nobody is told when somebody has asked.
-    fenced = re.compile("answers nobody|the view could not be read")
-    expect(server(page, name)).to_contain_text(fenced, timeout=TAKEOVER_MS)
     for zookeeper in ("zk1", "zk2"):
         page.get_by_test_id(f"ensemble-{zookeeper}").click()
         page.get_by_test_id("verb-restart").click()
