@@ -79,9 +79,7 @@ class Situation:
             self._taken_back[stamped.server] = event
         elif type(event) is Serving:
             self.serving[event.group] = stamped.server
-            self._health = {
-                block: told for block, told in self._health.items() if told.group != event.group
-            }
+            self._health = {block: told for block, told in self._health.items() if told.group != event.group}
         elif type(event) is StoppedServing and self.serving.get(event.group) == stamped.server:
             del self.serving[event.group]
 
