@@ -40,5 +40,5 @@ def unseal(path: str, magic: bytes, number: int, octets: bytes, kind: type[T]) -
         raise SealBroken(f"the file {path} has a wrong checksum")
     try:
         return msgspec.msgpack.decode(payload, type=kind)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise SealBroken(f"the file {path} does not say what it should: {error}") from None

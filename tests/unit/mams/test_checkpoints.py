@@ -14,13 +14,13 @@ from nodes.metadata.records import IncarnationRecord
 from nodes.protocols.mams.checkpoints import ledger
 from nodes.protocols.mams.checkpoints.incarnation import (
     FORMAT,
-    IncarnationDamaged,
     Origin,
     decode,
     encode,
 )
 from nodes.protocols.mams.checkpoints.ledger import Checkpoint, Refused, checked_name, recoverable
 from nodes.protocols.mams.checkpoints.time_server import average
+from nodes.storage.sealed import SealBroken
 from nodes.units import INCARNATION_SHIFT, OpId
 from nodes.wire.messages import Mark
 
@@ -45,21 +45,21 @@ def test_a_damaged_file_is_told_in_one_line(origin: Origin, data: st.DataObject)
     place = data.draw(st.integers(0, len(octets) - 1))
     octets[place] ^= 1 << data.draw(st.integers(0, 7))
     for damaged in (bytes(octets), bytes(octets[:place])):
-        with pytest.raises(IncarnationDamaged) as told:
+        with pytest.raises(SealBroken) as told:
             decode(damaged)
         assert "\n" not in str(told.value)
 
 
 @given(st.binary(max_size=200))
 def test_any_octets_are_refused_without_a_traceback(octets: bytes) -> None:
-    with pytest.raises(IncarnationDamaged):
+    with pytest.raises(SealBroken):
         decode(octets)
 
 
 def test_another_format_is_named_with_both_numbers() -> None:
     octets = bytearray(encode(Origin()))
     octets[8] = FORMAT + 1
-    with pytest.raises(IncarnationDamaged, match=f"format {FORMAT + 1}.*format {FORMAT}"):
+    with pytest.raises(SealBroken, match=f"format {FORMAT + 1}.*format {FORMAT}"):
         decode(bytes(octets))
 
 

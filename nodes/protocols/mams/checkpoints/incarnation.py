@@ -1,28 +1,23 @@
 """Going back to a checkpoint on one server's disk (CFS §4.3; safety rule 14): image and journal up to the barrier and no further.
 
 What came after the barrier is moved under `aside/`, never deleted. The file `incarnation`, written last, says how far this server has gone back;
-whatever a crash leaves undone before it is done again. File: magic, format number (u16), CRC-32C (u32) of what follows, a MessagePack array; numbers
-are little-endian.
+whatever a crash leaves undone before it is done again. It is a sealed file (nodes/storage/sealed.py).
 """
 
 from __future__ import annotations
 
-from struct import Struct
-
 import msgspec
-from crc32c import crc32c
 
-from nodes.errors import Damaged
 from nodes.metadata.records import call_of
 from nodes.replicas.log import NOTHING, ReplicaLog, decode_group
 from nodes.storage.journal_file import Journal
+from nodes.storage.sealed import seal, unseal
 from nodes.wire.messages import Mark
 from nodes.world import Disk
 
 FILE = "incarnation"
 MAGIC = b"CLVRINCN"
 FORMAT = 1
-HEAD = Struct("<8sHI")
 SYNC_EVERY = 256
 """Groups that are written at once."""
 
@@ -43,35 +38,17 @@ class Origin(msgspec.Struct, array_like=True, frozen=True):
         return mark.incarnation >= self.incarnation or mark.sn <= self.barrier.sn
 
 
-class IncarnationDamaged(Damaged):
-    """The file must not be believed; one line says why."""
-
-
 def encode(origin: Origin) -> bytes:
-    payload = msgspec.msgpack.encode(origin)
-    return HEAD.pack(MAGIC, FORMAT, crc32c(payload)) + payload
+    return seal(MAGIC, FORMAT, origin)
 
 
 def decode(octets: bytes) -> Origin:
-    """Raises IncarnationDamaged; both numbers are named when the format is unknown."""
-    if len(octets) < HEAD.size:
-        raise IncarnationDamaged(f"the file {FILE} has {len(octets)} octets")
-    magic, number, crc = HEAD.unpack_from(octets)
-    if magic != MAGIC or number != FORMAT:
-        raise IncarnationDamaged(
-            f"the file {FILE} has format {number} of {magic!r}; this version reads format {FORMAT} of {MAGIC!r}"
-        )
-    payload = octets[HEAD.size :]
-    if crc32c(payload) != crc:
-        raise IncarnationDamaged(f"the file {FILE} has a wrong checksum")
-    try:
-        return msgspec.msgpack.decode(payload, type=Origin)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise IncarnationDamaged(f"the file {FILE} is not readable: {error}") from None
+    """Raises SealBroken; both numbers are named when the format is unknown."""
+    return unseal(FILE, MAGIC, FORMAT, octets, Origin)
 
 
 def stored_origin(disk: Disk) -> Origin:
-    """Raises IncarnationDamaged, OSError."""
+    """Raises SealBroken, OSError."""
     try:
         return decode(disk.read(FILE))
     except FileNotFoundError:
