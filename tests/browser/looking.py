@@ -68,8 +68,7 @@ def goes_on(page: Page, name: str) -> None:
 
 def click_link(page: Page, a: str, b: str) -> None:
     """Clicks where nothing else lies over the link."""
-    point = page.evaluate(ON_LINK, [a, b])
-    assert point is not None, f"the link {a} to {b} cannot be reached"
+    point = page.wait_for_function(ON_LINK, arg=[a, b]).json_value()
     page.mouse.click(*point)
 
 
