@@ -28,3 +28,31 @@ class Wake:
             await self._waiter
             self._waiter = None
         self._set = False
+
+
+class Rounds(Wake):
+    """A Wake whose procedure works in rounds: it begins one when it has woken, and ends it."""
+
+    __slots__ = ("_waits",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._waits: list[asyncio.Future[None]] = []
+
+    async def over(self) -> None:
+        """Wakes the procedure; returns at the end of a round that has not begun yet."""
+        ended = self._loop.create_future()
+        self._waits.append(ended)
+        self.set()
+        await ended
+
+    def begin(self) -> list[asyncio.Future[None]]:
+        """Who waits for the end of the round that begins now."""
+        waits, self._waits = self._waits, []
+        return waits
+
+    @staticmethod
+    def end(waits: list[asyncio.Future[None]]) -> None:
+        for wait in waits:
+            if not wait.done():
+                wait.set_result(None)

@@ -29,12 +29,13 @@ def decode_group(octets: bytes) -> JournalGroup:
     return _decoder.decode(octets)
 
 
-def named_fields(group: JournalGroup) -> dict[str, Any]:
-    """A group for a person's eyes: fields by name, each record with its kind."""
-    told: dict[str, Any] = msgspec.to_builtins(msgspec.structs.asdict(group))
+def named_fields(entry: msgspec.Struct) -> dict[str, Any]:
+    """A journal's entry, which has `records`, for a person's eyes: fields by name, each record with its kind."""
+    fields = msgspec.structs.asdict(entry)
+    told: dict[str, Any] = msgspec.to_builtins(fields)
     told["records"] = [
         {"kind": type(record).__name__, **msgspec.to_builtins(msgspec.structs.asdict(record))}
-        for record in group.records
+        for record in fields["records"]
     ]
     return told
 

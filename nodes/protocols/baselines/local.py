@@ -5,13 +5,12 @@ One procedure writes it, so that what comes while it is syncing shares the next 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
 from nodes.replicas.log import ReplicaLog, decode_group, mark_of
 from nodes.replicas.state import ReplicatedState
 from nodes.trace.events import Cut, Durable
-from nodes.wake import Wake
+from nodes.wake import Rounds
 from nodes.wire.messages import JournalGroup, Mark
 from nodes.world import World
 
@@ -28,8 +27,7 @@ class LocalJournal:
         self.on_durable: Callable[[Mark], None] = lambda mark: None
         self._unsynced: list[Durable] = []
         self._cuts: list[tuple[int, str]] = []
-        self._waits: list[asyncio.Future[None]] = []
-        self._wanted = Wake()
+        self._wanted = Rounds()
 
     def append(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
         """`on_durable` is called when it is."""
@@ -52,24 +50,18 @@ class LocalJournal:
                 )
             self.append(group, octets, mark_of(group, octets))
             self._state.prepared(group)
-        await self._written()
+        await self._wanted.over()
 
     async def cut(self, sn: int, reason: str) -> None:
         """Removes what comes after sn and is in no namespace; durable when it returns."""
         self._cuts.append((sn, reason))
-        await self._written()
-
-    async def _written(self) -> None:
-        written = asyncio.get_running_loop().create_future()
-        self._waits.append(written)
-        self._wanted.set()
-        await written
+        await self._wanted.over()
 
     async def run(self) -> None:
         """For ever. Raises OSError of the disk."""
         while True:
             await self._wanted.wait()
-            waits, self._waits = self._waits, []
+            waits = self._wanted.begin()
             cuts, self._cuts = self._cuts, []
             for sn, reason in cuts:
                 await self._cut(sn, reason)
@@ -81,9 +73,7 @@ class LocalJournal:
                 mark = self.log.mark_at(unsynced[-1].sn)
                 if mark is not None:
                     self.on_durable(mark)
-            for wait in waits:
-                if not wait.done():
-                    wait.set_result(None)
+            self._wanted.end(waits)
 
     async def _cut(self, sn: int, reason: str) -> None:
         if self.log.last.sn <= sn:

@@ -5,7 +5,6 @@ One procedure writes the journal, so that whatever arrived while it was syncing 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -29,7 +28,7 @@ from nodes.protocols.mams.messages import (
 from nodes.replicas.log import ReplicaLog, decode_group, up_to
 from nodes.replicas.state import ReplicatedState
 from nodes.trace.events import Cut, Durable
-from nodes.wake import Wake
+from nodes.wake import Rounds
 from nodes.wire.messages import JournalGroup, Mark, Message
 from nodes.world import World
 
@@ -63,14 +62,13 @@ class PoolNode:
         """A group came into the journal."""
         self._promised_on_disk = promised
         self._inbox: list[Work] = []
-        self._wanted = Wake()
+        self._wanted = Rounds()
         self._unsynced: list[Durable] = []
         self._replies: list[tuple[str, Message]] = []
         self._commits_after_sync = 0
         self._own: Mark | None = None
         self._decisions = DecisionLog(world.disk)
         self._own_decision = 0
-        self._waits: list[asyncio.Future[None]] = []
         self.on_own_durable: Callable[[Mark], None] = lambda mark: None
         self.on_own_decision: Callable[[int], None] = lambda sn: None
         """Told when a decision of ours up to sn is durable."""
@@ -109,18 +107,12 @@ class PoolNode:
     async def promise(self, epoch: int) -> None:
         """Refuses every lower epoch from now on; durable when it returns."""
         self._promise(epoch)
-        await self._written()
+        await self._wanted.over()
 
     async def adopt(self, prepare: Prepare) -> None:
         """Takes groups that were fetched as if their writer had sent them; durable when it returns."""
         self._inbox.append((self._world.name, prepare))
-        await self._written()
-
-    async def _written(self) -> None:
-        written = asyncio.get_running_loop().create_future()
-        self._waits.append(written)
-        self._wanted.set()
-        await written
+        await self._wanted.over()
 
     def _promise(self, epoch: int) -> None:
         if epoch > self.promised:
@@ -144,7 +136,7 @@ class PoolNode:
         while True:
             await self._wanted.wait()
             work, self._inbox = self._inbox, []
-            waits, self._waits = self._waits, []
+            waits = self._wanted.begin()
             for peer, message in work:
                 if isinstance(message, Prepare):
                     await self._on_prepare(peer, message)
@@ -153,9 +145,7 @@ class PoolNode:
                 elif isinstance(message, CommitDecision):
                     self._on_decision(peer, message)
             await self._make_durable()
-            for wait in waits:
-                if not wait.done():
-                    wait.set_result(None)
+            self._wanted.end(waits)
 
     async def _on_prepare(self, peer: str, message: Prepare) -> None:
         if message.epoch < self.promised:

@@ -5,7 +5,6 @@ One procedure writes the log, so that whatever arrived while it was syncing shar
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -27,7 +26,7 @@ from nodes.protocols.paxos.messages import (
 from nodes.protocols.paxos.queue import CoordinationQueue
 from nodes.replicas.state import ReplicatedState
 from nodes.trace.events import Warned
-from nodes.wake import Wake
+from nodes.wake import Rounds
 from nodes.wire.messages import Message
 from nodes.world import World
 
@@ -70,8 +69,7 @@ class Acceptor:
         self._owed: list[tuple[str, int]] = []
         """Who is to be acknowledged which slot."""
         self._promises: list[tuple[str, PaxosPrepare]] = []
-        self._waits: list[asyncio.Future[None]] = []
-        self._wanted = Wake()
+        self._wanted = Rounds()
         self._reports = False
         self.on_promised: Callable[[int], None] = lambda ballot: None
         """A higher ballot was promised: leases and primaries of lower ones end."""
@@ -100,13 +98,7 @@ class Acceptor:
     async def promise(self, ballot: int) -> None:
         """Refuses every lower ballot from now on; durable when it returns."""
         self._promise(ballot)
-        await self._written()
-
-    async def _written(self) -> None:
-        written = asyncio.get_running_loop().create_future()
-        self._waits.append(written)
-        self._wanted.set()
-        await written
+        await self._wanted.over()
 
     def _refuses(self, peer: str, ballot: int) -> bool:
         if self.promised <= ballot <= BALLOT_MAX:
@@ -192,7 +184,7 @@ class Acceptor:
         """The elected accepts what it goes on with, of which everything up to `success` is decided; durable when it returns."""
         for record, octets in records:
             self.keep(ballot, record, octets)
-        await self._written()
+        await self._wanted.over()
         self._decide(ballot, success)
 
     # --- success ---------------------------------------------------------------------------------------------------
@@ -252,7 +244,7 @@ class Acceptor:
             await self._wanted.wait()
             owed, self._owed = self._owed, []
             promises, self._promises = self._promises, []
-            waits, self._waits = self._waits, []
+            waits = self._wanted.begin()
             ballot, reach = self.queue.ballot, self.queue.reach
             if self._memory_only:
                 self._answer(ballot, reach, owed)
@@ -262,9 +254,7 @@ class Acceptor:
             for peer, prepare in promises:
                 if prepare.ballot == self.promised:
                     self._counters.send(peer, self.told(prepare.from_slot))
-            for wait in waits:
-                if not wait.done():
-                    wait.set_result(None)
+            self._wanted.end(waits)
 
     async def _make_durable(self) -> None:
         if self.promised != self._promised_on_disk:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from struct import Struct
-from typing import Any
 
 import msgspec
 from crc32c import crc32c
@@ -37,16 +36,6 @@ def encode_record(record: LogRecord) -> tuple[bytes, Mark]:
 def decode_record(octets: bytes) -> LogRecord:
     """Raises msgspec.DecodeError, msgspec.ValidationError."""
     return _decoder.decode(octets)
-
-
-def named_fields(record: LogRecord) -> dict[str, Any]:
-    """A record for a person's eyes."""
-    told: dict[str, Any] = msgspec.to_builtins(msgspec.structs.asdict(record))
-    told["records"] = [
-        {"kind": type(each).__name__, **msgspec.to_builtins(msgspec.structs.asdict(each))}
-        for each in record.records
-    ]
-    return told
 
 
 class SlotLog:

@@ -13,10 +13,11 @@ from nodes.protocols.paxos.acceptor import Acceptor
 from nodes.protocols.paxos.ballot import stored_ballot
 from nodes.protocols.paxos.counters import Counters
 from nodes.protocols.paxos.leases import lease_ns
-from nodes.protocols.paxos.log import SlotLog, decode_record, named_fields
+from nodes.protocols.paxos.log import SlotLog, decode_record
 from nodes.protocols.paxos.messages import LogRecord
 from nodes.protocols.paxos.packing import PACKINGS, Packing
 from nodes.protocols.paxos.queue import CoordinationQueue
+from nodes.replicas.log import named_fields
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import GlobalView
 from nodes.storage.journal_file import Journal

@@ -5,12 +5,14 @@ from __future__ import annotations
 from nodes.config import MILLISECOND
 from nodes.protocols.symmetric.messages import Settle, Settled
 from nodes.protocols.symmetric.replica import Replica
+from nodes.replicas.log import up_to
 from nodes.wire.calls import Question, Reply
 from nodes.wire.messages import Mark
 
 ASK_NS = 100 * MILLISECOND
 TRIES = 4
 SETTLE_OCTETS = 1 << 20
+"""Of groups in one message."""
 
 
 async def ask(replica: Replica, peer: str, question: Question) -> Reply | None:
@@ -30,7 +32,7 @@ async def bring(
     common = log.agrees_up_to(tails)
     mark = None if common is None else log.mark_at(min(common, goal.sn))
     while mark is not None:
-        groups = up_to(log.octets(mark.sn + 1, goal.sn))
+        groups = up_to(log.octets(mark.sn + 1, goal.sn), SETTLE_OCTETS)
         reply = await ask(replica, name, Settle(0, attempt, mark, groups, goal, final))
         if not isinstance(reply, Settled) or not reply.matched or reply.promised > attempt:
             return False
@@ -38,13 +40,3 @@ async def bring(
             return True
         mark = log.mark_at(mark.sn + len(groups)) if groups else None
     return False
-
-
-def up_to(groups: list[bytes]) -> list[bytes]:
-    """The first groups, a megabyte of them, one at least."""
-    total = 0
-    for count, octets in enumerate(groups):
-        total += len(octets)
-        if total > SETTLE_OCTETS and count:
-            return groups[:count]
-    return groups

@@ -11,11 +11,11 @@ from collections.abc import Callable
 import msgspec
 
 from nodes.config import MILLISECOND
-from nodes.protocols.symmetric.bringing import up_to
+from nodes.protocols.symmetric.bringing import SETTLE_OCTETS
 from nodes.protocols.symmetric.member import Member
 from nodes.protocols.symmetric.messages import Fetch, Fetched, Flush, Flushed, Settle, Settled
 from nodes.protocols.symmetric.replica import Replica
-from nodes.replicas.log import decode_group, mark_of
+from nodes.replicas.log import decode_group, mark_of, up_to
 from nodes.trace.events import Warned
 from nodes.wire.messages import JournalGroup, Mark
 
@@ -65,7 +65,11 @@ class Settling:
 
     def on_fetch(self, peer: str, message: Fetch) -> None:
         log = self._replica.log
-        groups = up_to(log.octets(message.from_sn, log.last.sn)) if message.attempt >= self.promised else []
+        groups = (
+            up_to(log.octets(message.from_sn, log.last.sn), SETTLE_OCTETS)
+            if message.attempt >= self.promised
+            else []
+        )
         self._world.network.send(peer, Fetched(message.call, groups))
 
     def on_settle(self, peer: str, message: Settle) -> None:
