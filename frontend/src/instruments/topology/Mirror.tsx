@@ -18,20 +18,18 @@ export function Mirror({ servers }: { servers: Server[] }) {
         <caption>Servers as they are shown</caption>
         <thead>
           <tr>
-            {[
-              "Server",
-              "Group",
-              "Role",
-              "Process",
-              words.term,
-              words.place,
-              `Applied ${words.place}`,
-              "Lag",
-            ].map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
+            <Heads
+              of={[
+                "Server",
+                "Group",
+                "Role",
+                "Process",
+                words.term,
+                words.place,
+                `Applied ${words.place}`,
+                "Lag",
+              ]}
+            />
             <th scope="col">{words.locked ? "Lock" : "View"}</th>
             <th scope="col">Says</th>
           </tr>
@@ -76,11 +74,7 @@ export function Mirror({ servers }: { servers: Server[] }) {
           <caption>{words.journalNodes} as they are shown</caption>
           <thead>
             <tr>
-              {["Node", "Process", words.place, words.journalTerm].map((head) => (
-                <th key={head} scope="col">
-                  {head}
-                </th>
-              ))}
+              <Heads of={["Node", "Process", words.place, words.journalTerm]} />
             </tr>
           </thead>
           <tbody>
@@ -106,11 +100,7 @@ export function Mirror({ servers }: { servers: Server[] }) {
           <caption>Data nodes as they are shown</caption>
           <thead>
             <tr>
-              {["Data node", "Process", "Blocks", "Octets", "Damaged"].map((head) => (
-                <th key={head} scope="col">
-                  {head}
-                </th>
-              ))}
+              <Heads of={["Data node", "Process", "Blocks", "Octets", "Damaged"]} />
             </tr>
           </thead>
           <tbody>
@@ -134,6 +124,14 @@ export function Mirror({ servers }: { servers: Server[] }) {
       )}
     </div>
   );
+}
+
+function Heads({ of }: { of: string[] }) {
+  return of.map((head) => (
+    <th key={head} scope="col">
+      {head}
+    </th>
+  ));
 }
 
 function standing(words: Vocabulary, group: Group | undefined, name: string): string {

@@ -13,6 +13,7 @@ import { LastMarking, MarkForm } from "./Marking";
 import { RecoverDialog } from "./RecoverDialog";
 import { newestOf, rowsOf } from "./rows";
 import "./checkpoints.css";
+import { Failed } from "../../ui/Failed";
 
 const KINDS = new Set(["StepTaken", "BarrierWritten", "CheckpointOutcome", "TakenBack", "Serving"]);
 
@@ -54,11 +55,7 @@ export function CheckpointsPage() {
               </span>
             )}
           </header>
-          {why !== "" && (
-            <p className="act-failed" role="alert">
-              {why}
-            </p>
-          )}
+          <Failed why={why} />
           {answer === null ? (
             why === "" && <p className="waiting">Reading the checkpoints…</p>
           ) : (

@@ -4,6 +4,7 @@ import type { Marking } from "../../api/pool";
 import { isConnected, useLab } from "../../store/store";
 import { milliseconds } from "../../store/time";
 import { toast } from "../../store/toasts";
+import { Failed } from "../../ui/Failed";
 import { GroupBadge } from "../../ui/GroupBadge";
 import { pauseMs, reachedMs, STEPS, wrongName } from "./rows";
 
@@ -51,11 +52,7 @@ export function MarkForm({ taken, onMarked }: FormProps) {
       <button type="submit" className="primary" disabled={busy || !connected} data-testid="mark">
         {busy ? "Waiting for the groups…" : "Mark"}
       </button>
-      {failed !== "" && (
-        <p className="act-failed" role="alert" data-testid="mark-failed">
-          {failed}
-        </p>
-      )}
+      <Failed why={failed} testId="mark-failed" />
     </form>
   );
 }

@@ -4,6 +4,7 @@ import type { Behind } from "../../api/pool";
 import { count } from "../../store/time";
 import { toast } from "../../store/toasts";
 import { Dialog } from "../../ui/Dialog";
+import { Failed } from "../../ui/Failed";
 
 interface Props {
   /** null while it is closed. */
@@ -65,11 +66,7 @@ function Asking({ name, onClose, onDone }: { name: string; onClose: () => void; 
         back, and serve again; what clients write until then is set aside too. Checkpoints later than {name}{" "}
         are lost with it.
       </p>
-      {failed !== "" && (
-        <p className="act-failed" role="alert" data-testid="recover-failed">
-          {failed}
-        </p>
-      )}
+      <Failed why={failed} testId="recover-failed" />
       <div className="act-buttons">
         <button
           type="button"

@@ -3,6 +3,7 @@ import { lineOf } from "../../api/client";
 import { count } from "../../store/time";
 import { complain } from "../../store/toasts";
 import { Dialog } from "../../ui/Dialog";
+import { Failed } from "../../ui/Failed";
 import { PUTS, type Target, useAct } from "./acts";
 import { createFile, makeDirectory, remove, rename } from "./store";
 import { UploadForm } from "./UploadForm";
@@ -95,11 +96,7 @@ function ActForm({ target }: { target: Target }) {
           />
         </label>
       )}
-      {failed !== "" && (
-        <p className="act-failed" role="alert" data-testid="act-failed">
-          {failed}
-        </p>
-      )}
+      <Failed why={failed} testId="act-failed" />
       <div className="act-buttons">
         <button type="button" className="pill" ref={act === "delete" ? first : null} onClick={close}>
           Leave it

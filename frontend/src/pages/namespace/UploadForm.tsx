@@ -1,5 +1,6 @@
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { lineOf } from "../../api/client";
+import { Failed } from "../../ui/Failed";
 import { octetWords } from "../../ui/octets";
 import { uploadFile } from "./store";
 
@@ -69,11 +70,7 @@ export function UploadForm({ directory, onClose }: { directory: string; onClose:
           <progress value={share} max={1} />
         </label>
       )}
-      {failed !== "" && (
-        <p className="act-failed" role="alert" data-testid="act-failed">
-          {failed}
-        </p>
-      )}
+      <Failed why={failed} testId="act-failed" />
       <div className="act-buttons">
         <button
           type="button"
