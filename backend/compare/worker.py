@@ -15,7 +15,7 @@ import msgspec
 from backend.compare.measures import Measured, Measures
 from backend.errors import LabError, Malformed
 from backend.scenarios.fabric import Simulated
-from backend.scenarios.model import ClusterPart, ExpectPart, Scenario, StepPart
+from backend.scenarios.model import ClusterPart, ExpectPart, Scenario
 from backend.scenarios.reading import read
 from backend.scenarios.runner import Run
 from nodes.trace.events import Stamped
@@ -39,9 +39,7 @@ def on_another(scenario: Scenario, change: dict[str, Any]) -> Scenario:
         cluster = msgspec.convert(wanted, ClusterPart)
     except msgspec.ValidationError as error:
         raise Malformed(f"no such cluster: {error}") from None
-    steps = [
-        step if step.expect is None else StepPart(at=step.at, after=step.after) for step in scenario.steps
-    ]
+    steps = [step if step.expect is None else step.left_out() for step in scenario.steps]
     return msgspec.structs.replace(scenario, cluster=cluster, steps=steps, expect=ExpectPart())
 
 

@@ -107,11 +107,11 @@ def deed(step: StepPart) -> str:
 
 
 def shorten(scenario: Scenario, seed: int) -> tuple[Scenario, Outcome]:
-    """Leaves out each step that the failure does not need; the others keep their numbers, and so do words like `target of step 3`."""
+    """Leaves out each step that the failure does not need."""
     outcome = asyncio.run(run(scenario, "simulated", seed))
     for place, step in enumerate(scenario.steps):
         steps = list(scenario.steps)
-        steps[place] = StepPart(at=step.at, after=step.after)
+        steps[place] = step.left_out()
         tried = msgspec.structs.replace(scenario, steps=steps)
         try:
             shorter = asyncio.run(run(tried, "simulated", seed))

@@ -123,6 +123,10 @@ class StepPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     expect: ExpectPart | None = None
     within: str | None = None
 
+    def left_out(self) -> StepPart:
+        """Does nothing at its time: the other steps keep their numbers, and words like `target of step 3` their meaning."""
+        return StepPart(at=self.at, after=self.after)
+
 
 class EndPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     at: str | None = None
