@@ -120,6 +120,7 @@ async def recover(directory: Path, mb: float, undecided: int) -> Measured:
         gc.collect()
         await faults.do("restart", [OTHER])
         await until(lambda: fabric.picture.servers[OTHER].role == "active")
+        seen.serving_ns = 0
         await faults.do("restart", [MINE])
         await until(lambda: seen.serving_ns > 0 and seen.decided == undecided)
     finally:

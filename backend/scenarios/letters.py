@@ -1,13 +1,14 @@
 """Rows of the global view: one letter for each server (nodes/roles.py), `-` for a server without a place in it.
 
-Changes told with the same time are one row. Expected rows must appear in their order under one renaming of the standby
-columns. Others are allowed only while something is under way: from a fault, its end, a lost lock or a standby that fell
-out of step and is to be renewed, until an active serves, nobody is junior, and exactly those who are away have no place.
+Changes told with the same time are one row. Expected rows must appear in their order; servers with the same letter may
+stand for one another from that row on, because the lock falls to any of the standbys. Other rows are allowed only while
+something is under way: from a fault, its end, a lost lock or a standby that fell out of step and is to be renewed, until
+an active serves, nobody is junior, and exactly those who are away have no place.
 """
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import zip_longest
 
 import msgspec
 
@@ -90,60 +91,37 @@ class Rows:
         return found
 
 
-class Match(msgspec.Struct, frozen=True):
-    """How expected rows were found."""
-
-    columns: list[str]
-    """The server behind each column."""
-    between: list[str]
-    """Rows in between, which were allowed."""
-
-
-def match(rows: list[Row], servers: list[str], expected: list[str], any_order: bool) -> Match | str:
-    """A match, or one line that says how far the best renaming came."""
+def match(rows: list[Row], expected: list[str], any_order: bool) -> list[str] | str:
+    """The rows in between, which were allowed, or one line that says which row did not come or must not."""
     wanted = [row.replace(" ", "") for row in expected]
-    if any(len(row) != len(servers) for row in wanted):
-        return f"the rows have {len(wanted[0])} letters, the cluster has {len(servers)} servers"
-    begin = next((place for place, row in enumerate(rows) if sorted(row.letters) == sorted(wanted[0])), None)
+    odd = next((row for row in wanted if rows and len(row) != len(rows[0].letters)), "")
+    if odd:
+        return f"the row {odd} has {len(odd)} letters, the cluster has {len(rows[0].letters)} servers"
+    begin = next(
+        (place for place, row in enumerate(rows) if leads_to("", row.letters, "", wanted[0], any_order)), None
+    )
     if begin is None:
         return f"the row {wanted[0]} never came"
-    seen = rows[begin:]
-    leads = next((letter for letter in LEADERS if letter in wanted[0]), "")
-    first = seen[0].letters.index(leads) if leads else 0
-    others = [place for place in range(len(servers)) if place != first]
-    orders = permutations(others) if any_order else iter([tuple(others)])
-    best, most = "", -1
-    for order in orders:
-        columns = list(order)
-        columns.insert(wanted[0].index(leads) if leads else 0, first)
-        reached, between, problem = follow(seen, columns, wanted)
-        if not problem:
-            return Match([servers[column] for column in columns], between)
-        if reached > most:
-            best, most = problem, reached
-    return best
-
-
-def follow(rows: list[Row], columns: list[int], wanted: list[str]) -> tuple[int, list[str], str]:
-    """How many wanted rows came in order, the rows in between, and what is wrong (empty when nothing is)."""
-    reached, between = 0, []
-    for row in rows:
-        letters = "".join(row.letters[column] for column in columns)
-        if reached < len(wanted) and letters == wanted[reached]:
-            reached += 1
+    last, reached, between = rows[begin].letters, 1, list[str]()
+    for row in rows[begin + 1 :]:
+        before = wanted[reached - 1]
+        if reached < len(wanted) and leads_to(last, row.letters, before, wanted[reached], any_order):
+            last, reached = row.letters, reached + 1
         elif row.under_way:
-            between.append(letters)
+            between.append(row.letters)
         else:
-            return (
-                reached,
-                between,
-                f"{letters} came after {wanted[max(0, reached - 1)]} while nothing was under way",
-            )
+            return f"{row.letters} came after {last} (expected as {before}) while nothing was under way"
     if reached < len(wanted):
         came = ", ".join(between[-4:]) or "nothing"
         return (
-            reached,
-            between,
-            f"{wanted[reached]} never came after {wanted[max(0, reached - 1)]}; then came {came}",
+            f"{wanted[reached]} never came after {last} (expected as {wanted[reached - 1]}); then came {came}"
         )
-    return reached, between, ""
+    return between
+
+
+def leads_to(last: str, now: str, wanted_last: str, wanted: str, any_order: bool) -> bool:
+    """Whether the step from the last row to this one is the wanted step: the same servers changed from the same letters to the same,
+    if need be under another name. Without a last row, the letters alone count."""
+    if not any_order:
+        return now == wanted
+    return sorted(zip_longest(last, now)) == sorted(zip_longest(wanted_last, wanted))

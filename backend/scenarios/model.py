@@ -63,7 +63,7 @@ class ThrottlePart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True)
 
 
 class RowsPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """State rows of the global view, in order; one renaming of the standby columns must make them appear."""
+    """State rows of the global view, in order; servers with the same letter may stand for one another from that row on."""
 
     letters: list[str]
     any_order_of: Literal["standbys", "nobody"] = "standbys"

@@ -146,9 +146,8 @@ class Judge:
         assert expect.rows is not None
         any_order = expect.rows.any_order_of == "standbys"
         rows = self._rows_of(expect)
-        seen = letters.match(rows.all, rows.servers, expect.rows.letters, any_order)
+        seen = letters.match(rows.all, expect.rows.letters, any_order)
         expected = f"rows {' '.join(row.replace(' ', '') for row in expect.rows.letters)}"
         if isinstance(seen, str):
             return Verdict(expected, False, seen)
-        between = ", ".join(seen.between) or "none"
-        return Verdict(expected, True, f"columns {' '.join(seen.columns)}; in between: {between}")
+        return Verdict(expected, True, f"in between: {', '.join(seen) or 'none'}")

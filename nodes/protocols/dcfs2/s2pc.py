@@ -6,6 +6,8 @@ half-done operation lies in the waiting queue, `Crossing.begun`, while others go
 
 from __future__ import annotations
 
+from collections import deque
+
 from nodes.errors import FsError
 from nodes.metadata.changes import Change, NewInode
 from nodes.metadata.crossing import Key
@@ -23,6 +25,8 @@ BUSY = "busy"
 """Why a vote was no that may be asked for again."""
 MOVED = "moved"
 """Why a vote was no: what the operation was planned on has changed, and it is planned anew."""
+IN_DOUBT_MAX = 3_072
+"""Operations of which the decision is asked for at once after a takeover; more when half are answered: a connection holds some thousands of messages."""
 
 
 class S2pc:
@@ -32,6 +36,10 @@ class S2pc:
         self._host = host
         self._asks: dict[int, type[OpReq] | type[DecisionReq]] = {}
         """What was last asked about the operations that are begun here and logged."""
+        self._unasked: deque[int] = deque()
+        """Operations of the tenure before, of which the decision is yet to be asked for."""
+        self._in_doubt = 0
+        """Those that were asked for and are not answered."""
 
     # --- coordinator -----------------------------------------------------------------------------------------------
 
@@ -71,7 +79,10 @@ class S2pc:
             if begun is None and seq < host.namespace.crossing.next_seq:
                 host.after_commit(lambda: self._acknowledge(message))
             return
-        self._asks.pop(seq, None)
+        if self._asks.pop(seq, None) is DecisionReq:
+            self._in_doubt -= 1
+            if self._in_doubt <= IN_DOUBT_MAX // 2:
+                self._ask_for_decisions()
         at = host.position()
         result = outcome(numbers, error, at)
 
@@ -142,11 +153,17 @@ class S2pc:
 
     def resume(self) -> None:
         """A coordinator that took over asks for decisions; a participant tells its own again (§4.4.1, §4.4.2)."""
+        begun = self._host.namespace.crossing.begun
+        self._unasked = deque(seq for seq, each in begun.items() if not each.coordinated)
+        self._ask_for_decisions()
+
+    def _ask_for_decisions(self) -> None:
         crossing = self._host.namespace.crossing
-        finished_below = crossing.finished_below
-        for seq, begun in list(crossing.begun.items()):
-            if not begun.coordinated:
-                self._request(seq, DecisionReq, finished_below)
+        while self._unasked and self._in_doubt < IN_DOUBT_MAX:
+            seq = self._unasked.popleft()
+            if seq in crossing.begun:
+                self._in_doubt += 1
+                self._request(seq, DecisionReq, crossing.finished_below)
 
     async def resend(self) -> None:
         """For ever: says again what is not answered."""
