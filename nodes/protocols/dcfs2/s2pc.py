@@ -159,11 +159,12 @@ class S2pc:
 
     def _ask_for_decisions(self) -> None:
         crossing = self._host.namespace.crossing
+        finished_below = crossing.finished_below
         while self._unasked and self._in_doubt < IN_DOUBT_MAX:
             seq = self._unasked.popleft()
             if seq in crossing.begun:
                 self._in_doubt += 1
-                self._request(seq, DecisionReq, crossing.finished_below)
+                self._request(seq, DecisionReq, finished_below)
 
     async def resend(self) -> None:
         """For ever: says again what is not answered."""
