@@ -48,7 +48,7 @@ class Sent:
     def __init__(self, told: dict[str, Any]):
         self.operations = int(told["operations"])
         self.messages = sum(int(told["messages"].get(kind, 0)) for kind in REPLICATING)
-        self.by_records = Counter({int(n): int(count) for n, count in told["records_per_message"].items()})
+        self.by_records = Counter({int(n): int(count) for n, count in told["records_per_batch"].items()})
 
 
 class Measured:
@@ -84,7 +84,7 @@ class Measured:
 
 async def sent(bench: Bench) -> Sent:
     primary = next(iter(bench.fabric.picture.groups.values())).active
-    return Sent((await bench.fabric.ask(primary, {"do": "counters"}))["replication"])
+    return Sent(await bench.fabric.ask(primary, {"do": "replication"}))
 
 
 async def callers(bench: Bench, count: int) -> None:

@@ -18,8 +18,6 @@ class Family(msgspec.Struct, frozen=True):
     """Which server of a group clients ask: the one that leads; any for reads; any for everything."""
     locked: bool = True
     """Whether one server at a time holds the group's lock and leads; else the members of a view agree, and the view can be changed by hand."""
-    counts: bool = False
-    """Whether its servers count what they send to one another (the control question `counters`)."""
     groups_max: int = 8
     journal_sync: str = "ssp"
     """Its choice for the slot `journal_sync`, where the replication has one."""
@@ -83,11 +81,9 @@ FAMILIES: dict[str, Family] = {
         groups_max=1,
     ),
     "packed-paxos": Family(
-        "paxos", "Multi-Paxos with packed messages (DCFS3)", "reads anywhere", counts=True, groups_max=1
+        "paxos", "Multi-Paxos with packed messages (DCFS3)", "reads anywhere", groups_max=1
     ),
-    "multi-paxos": Family(
-        "paxos", "Multi-Paxos, a message for each record", "reads anywhere", counts=True, groups_max=1
-    ),
+    "multi-paxos": Family("paxos", "Multi-Paxos, a message for each record", "reads anywhere", groups_max=1),
     "symmetric": Family(
         "symmetric",
         "every member active, writes in total order (SAA)",

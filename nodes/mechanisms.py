@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.config import ServerConfig
+from nodes.counting import CountedWorld, Replicating
 from nodes.families import family_named
 from nodes.protocols.baselines import mechanism as baselines
 from nodes.protocols.dcfs2 import mechanism as dcfs2
@@ -63,10 +64,19 @@ REPLICATION: dict[str, Callable[[World, ServerConfig], None]] = {
 JOURNAL_SYNC: dict[str, type[Ssp]] = {"ssp": Ssp, "two_phase": TwoPhase, "backupnode": Stream}
 """Slot `journal_sync` of `mams`: when is a journal group safe?"""
 
+REPLICATING: dict[str, Replicating] = {
+    "mams": Replicating(mams_messages.MESSAGES),
+    "paxos": Replicating(paxos_messages.MESSAGES, paxos_messages.records_of),
+    "symmetric": Replicating(symmetric_messages.MESSAGES),
+    **dict.fromkeys(baselines.REPLICATION, Replicating(JOURNAL_MESSAGES)),
+}
+"""What is counted of each replication's traffic."""
+
 CROSS_GROUP = {"s2pc_mp": dcfs2.s2pc_mp, "two_phase": dcfs2.two_phase}
 """Slot `cross_group`: how two groups commit one operation."""
 
 
 def start_server(world: World, config: ServerConfig) -> None:
     """Starts a metadata server of the cluster's family in this world. Raises ValueError for an unknown one."""
-    REPLICATION[family_named(config.cluster.protocol).replication](world, config)
+    replication = family_named(config.cluster.protocol).replication
+    REPLICATION[replication](CountedWorld(world, REPLICATING[replication]), config)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from backend.errors import Unavailable
-from nodes.families import Family
 from nodes.metadata.pages import Counters
 
 if TYPE_CHECKING:
@@ -18,52 +17,57 @@ TIMEOUT_S = 0.5
 
 
 class Replicated(msgspec.Struct):
-    """What one life of a server sent to the others of its group, as far as its family counts that."""
+    """What one life of a metadata server, journal node or bookie spent on replication."""
 
     messages: dict[str, int]
     """By kind; so are the octets."""
     octets: dict[str, int]
-    records_per_message: dict[str, int]
-    """How many messages carried so many records."""
+    records_per_batch: dict[str, int]
+    """How many batches, messages in Multi-Paxos and journal groups elsewhere, had so many records."""
     log_writes: int
     """Synced writes of its log."""
     operations: int
-    """Clients' writes that it answered as the one who leads."""
+    """Clients' writes that were carried out and that it answered."""
 
 
 class Told(msgspec.Struct):
     counters: Counters | None
-    replication: Replicated | None = None
 
 
 class Counted(msgspec.Struct):
     groups: dict[str, Counters] = {}
     """A group whose active does not answer now is left out."""
     servers: dict[str, Replicated] = {}
-    """Who does not answer, or does not count, is left out."""
+    """Journal nodes too; who does not answer is left out."""
 
 
-async def counted(fabric: ClusterFabric, family: Family) -> Counted:
-    """Of the servers that lead; of the others as well where the family counts."""
+async def counted(fabric: ClusterFabric) -> Counted:
+    """Of the servers that lead, their groups; of all servers and journal nodes, what they spent."""
     picture = fabric.picture
     leading = {group.name: group.active for group in picture.groups.values() if group.active}
-    told = await all_told(fabric, list(picture.servers) if family.counts else list(leading.values()))
-    groups = {group: told[name].counters for group, name in leading.items() if name in told}
-    return Counted(
-        {group: counters for group, counters in groups.items() if counters is not None},
-        {name: each.replication for name, each in told.items() if each.replication is not None},
+    told, spent = await asyncio.gather(
+        answers(fabric, "counters", list(leading.values()), Told),
+        answers(fabric, "replication", [*picture.servers, *picture.journal_nodes], Replicated),
     )
+    groups = {group: told[name].counters for group, name in leading.items() if name in told}
+    return Counted({group: counters for group, counters in groups.items() if counters is not None}, spent)
 
 
-async def all_told(fabric: ClusterFabric, names: list[str]) -> dict[str, Told]:
-    answers = await asyncio.gather(*(told_by(fabric, name) for name in names))
-    return {name: told for name, told in zip(names, answers, strict=True) if told is not None}
+Answer = TypeVar("Answer", Told, Replicated)
 
 
-async def told_by(fabric: ClusterFabric, name: str) -> Told | None:
+async def answers(
+    fabric: ClusterFabric, question: str, names: list[str], kind: type[Answer]
+) -> dict[str, Answer]:
+    """Of those who answer."""
+    told = await asyncio.gather(*(answer(fabric, question, name, kind) for name in names))
+    return {name: said for name, said in zip(names, told, strict=True) if said is not None}
+
+
+async def answer(fabric: ClusterFabric, question: str, name: str, kind: type[Answer]) -> Answer | None:
     if fabric.state_of(name) != "running":
         return None
     try:
-        return msgspec.convert(await fabric.ask(name, {"do": "counters"}, TIMEOUT_S), Told)
+        return msgspec.convert(await fabric.ask(name, {"do": question}, TIMEOUT_S), kind)
     except (Unavailable, msgspec.ValidationError):
         return None

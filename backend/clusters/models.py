@@ -54,13 +54,15 @@ class CountedGroup(Group):
 
 
 class Replicated(BaseModel):
-    """What one life of a server sent to the others of its group, where its family counts that."""
+    """What one life of a metadata server, journal node or bookie spent on replication."""
 
     messages: dict[str, int] = Field(description="By kind.")
     octets: dict[str, int] = Field(description="By kind.")
-    records_per_message: dict[str, int] = Field(description="How many messages carried so many records.")
+    records_per_batch: dict[str, int] = Field(
+        description="How many batches, messages in Multi-Paxos and journal groups elsewhere, had so many records."
+    )
     log_writes: int = Field(description="Synced writes of its log.")
-    operations: int = Field(description="Clients' writes that it answered as the one who leads.")
+    operations: int = Field(description="Clients' writes that were carried out and that it answered.")
 
 
 class Server(BaseModel):
@@ -184,7 +186,9 @@ class Cluster(BaseModel):
     trouble: str = Field(description="Why the cluster could not start, in one line; else empty.")
     timing: dict[str, int]
     groups: list[CountedGroup]
-    replicated: dict[str, Replicated] = Field(description="By server; empty where the family counts nothing.")
+    replicated: dict[str, Replicated] = Field(
+        description="By server and journal node; who does not answer is left out."
+    )
     servers: list[Server]
     data_nodes: list[DataNode]
     journal_nodes: list[JournalNode]

@@ -18,11 +18,11 @@ from backend.scenarios.fabric import Simulated
 from backend.scenarios.model import ClusterPart, ExpectPart, Scenario
 from backend.scenarios.reading import read
 from backend.scenarios.runner import Run
+from nodes.counting import LOGS
 from nodes.trace.events import Stamped
 from nodes.wire.messages import Message
 
 TELL_NS = 1_000_000_000
-LOG = "journal"
 
 
 class Task(msgspec.Struct, forbid_unknown_fields=True):
@@ -68,7 +68,7 @@ def measure(task: Task) -> Measured:
     missed = next((verdict for verdict in outcome.verdicts if not verdict.held), None)
     if missed is not None:
         raise LabError(f"{missed.expected}: {missed.seen}")
-    log_writes = sum(server.store.synced.get(LOG, 0) for server in cluster.servers.values())
+    log_writes = sum(server.store.synced.get(log, 0) for server in cluster.servers.values() for log in LOGS)
     return measures.measured(outcome.started_ns, outcome.ended_ns, log_writes, outcome.lamps)
 
 

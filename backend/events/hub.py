@@ -169,7 +169,7 @@ class Hub:
         lab = self._lab
         while True:
             await asyncio.sleep(COUNTERS_S)
-            lab.counted = await counted(lab.fabric, lab.family)
+            lab.counted = await counted(lab.fabric)
             self._tell({"type": "counters", **msgspec.to_builtins(lab.counted)})
 
     async def _message_lines(self) -> None:

@@ -108,8 +108,8 @@ def files_of(caller: int) -> Iterator[Operation]:
 
 def replication(cluster: SimCluster, primary: str) -> Replicated:
     """Until now."""
-    told: dict[str, Any] = cluster.ask(primary, {"do": "counters"})["replication"]
-    by_records = {int(records): number for records, number in told["records_per_message"].items()}
+    told: dict[str, Any] = cluster.ask(primary, {"do": "replication"})
+    by_records = {int(records): number for records, number in told["records_per_batch"].items()}
     return Replicated(told["operations"], Counter(by_records))
 
 

@@ -282,11 +282,11 @@ async def run_data_node(file: ProcessFile) -> int:
 
 async def run_journal_node(file: ProcessFile) -> int:
     """A journal node or a bookie, as the file's role says. Raises CannotStart, msgspec.ValidationError."""
-    from nodes.servers.journal import JOURNAL_ROLES
+    from nodes.servers.journal import start_journal
 
     config = msgspec.json.decode(file.config, type=JournalNodeConfig)
     process = Process(file, config.name, config.cluster.cluster)
-    return await process.run(lambda world: JOURNAL_ROLES[file.role](world, config), 0)
+    return await process.run(lambda world: start_journal(file.role, world, config), 0)
 
 
 async def run_workload(file: ProcessFile) -> int:

@@ -27,7 +27,7 @@ from nodes.mechanisms import MESSAGES, start_server
 from nodes.metadata.operations import Operation
 from nodes.roles import IN_STEP, LEADING, LETTERS
 from nodes.servers.data_node import start_data_node
-from nodes.servers.journal import JOURNAL_ROLES
+from nodes.servers.journal import start_journal
 from nodes.sim.clock import SimClock
 from nodes.sim.coordination import HeldWrites, SimCoordination
 from nodes.sim.disk import SimDisk, Store
@@ -169,8 +169,8 @@ class SimCluster:
     def add_journal_node(self, name: str) -> None:
         """A journal node or bookie, as the cluster's family has them."""
         config = JournalNodeConfig(name, self.config)
-        starter = JOURNAL_ROLES[family_named(self.config.protocol).journal_role]
-        self._start_new(name, "", lambda world: starter(world, config))
+        role = family_named(self.config.protocol).journal_role
+        self._start_new(name, "", lambda world: start_journal(role, world, config))
 
     def _start_new(self, name: str, group: str, starter: Starter) -> Server:
         server = self.servers[name] = Server(name, group, Store(self._rng(f"disk/{name}")), starter)

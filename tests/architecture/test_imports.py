@@ -39,10 +39,11 @@ ALLOWED: dict[str, set[str]] = {
     "nodes.trace": FLOOR,
     "nodes.storage": FLOOR,
     "nodes.coordination": {"nodes.coordination", "nodes.errors", "nodes.units"},
+    "nodes.counting": FLOOR,
     "nodes.slots": FLOOR,
     "nodes.replicas": FLOOR | {"nodes.slots", "nodes.replicas"},
     "nodes.blocks": FLOOR | {"nodes.blocks"},
-    "nodes.servers": FLOOR | {"nodes.blocks", "nodes.replicas", "nodes.servers"},
+    "nodes.servers": FLOOR | {"nodes.blocks", "nodes.counting", "nodes.replicas", "nodes.servers"},
     "nodes.protocols.mams": FLOOR | {"nodes.blocks", "nodes.slots", "nodes.replicas", "nodes.protocols.mams"},
     "nodes.protocols.baselines": FLOOR
     | {"nodes.blocks", "nodes.slots", "nodes.replicas", "nodes.protocols.baselines"},
@@ -50,7 +51,7 @@ ALLOWED: dict[str, set[str]] = {
     "nodes.protocols.symmetric": FLOOR | {"nodes.blocks", "nodes.replicas", "nodes.protocols.symmetric"},
     "nodes.protocols.dcfs2": FLOOR | {"nodes.slots", "nodes.protocols.dcfs2"},
     "nodes.protocols.vssp": FLOOR | {"nodes.slots", "nodes.protocols.vssp"},
-    "nodes.mechanisms": FLOOR | {"nodes.slots", "nodes.protocols"},
+    "nodes.mechanisms": FLOOR | {"nodes.counting", "nodes.slots", "nodes.protocols"},
     "nodes.client": FLOOR | {"nodes.blocks", "nodes.client", "nodes.mechanisms"},
     "nodes.workloads": FLOOR | {"nodes.client", "nodes.workloads", "nodes.mechanisms"},
     "nodes.invariants": {

@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 
 from nodes.protocols.paxos.ballot import BALLOT_FILE, BALLOT_MAX, pack_ballot
-from nodes.protocols.paxos.counters import Counters
 from nodes.protocols.paxos.log import SlotLog, decode_record
 from nodes.protocols.paxos.messages import (
     Accept,
@@ -46,7 +45,6 @@ class Acceptor:
         promised: int,
         packs: bool,
         memory_only: bool,
-        counters: Counters,
     ):
         self._world = world
         self.log = log
@@ -54,7 +52,6 @@ class Acceptor:
         self._state = state
         self._packs = packs
         self._memory_only = memory_only
-        self._counters = counters
         self.promised = promised
         self.primary = ""
         """Who sent the last message of phase 2 under the promised ballot."""
@@ -106,7 +103,7 @@ class Acceptor:
         if ballot > BALLOT_MAX:
             self._warn(f"{peer} speaks of ballot {ballot}, which cannot be")
         else:
-            self._counters.send(peer, Outbid(self.promised))
+            self._world.network.send(peer, Outbid(self.promised))
         return True
 
     def _follows(self, peer: str, ballot: int) -> bool:
@@ -234,7 +231,7 @@ class Acceptor:
     def _acknowledge(self, peer: str, slot: int) -> None:
         queue = self.queue
         gap = queue.latest > queue.reach
-        self._counters.send(peer, Accepted(queue.ballot, slot, self._state.applied_sn, gap))
+        self._world.network.send(peer, Accepted(queue.ballot, slot, self._state.applied_sn, gap))
 
     # --- the one writer ----------------------------------------------------------------------------------------------
 
@@ -253,7 +250,7 @@ class Acceptor:
                 self._answer(ballot, reach, owed)
             for peer, prepare in promises:
                 if prepare.ballot == self.promised:
-                    self._counters.send(peer, self.told(prepare.from_slot))
+                    self._world.network.send(peer, self.told(prepare.from_slot))
             self._wanted.end(waits)
 
     async def _make_durable(self) -> None:
@@ -264,7 +261,6 @@ class Acceptor:
             self.log.dirty = True
         self.log.mark_success(self.queue.success)
         if self.log.dirty:
-            self._counters.log_writes += 1
             await self.log.sync()
 
     def _answer(self, ballot: int, reach: int, owed: list[tuple[str, int]]) -> None:

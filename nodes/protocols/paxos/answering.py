@@ -91,11 +91,7 @@ class Answering:
             return
         slot = proposer.apply(plan)  # type: ignore[arg-type]
         answer = Answer(request.number, self._ballot, slot, 1, plan.result, "", plan.at_ns)  # type: ignore[union-attr]
-        proposer.after_executed(lambda: self._done(peer, answer))
-
-    def _done(self, peer: str, answer: Answer) -> None:
-        self._member.counters.operations += 1
-        self._tell(peer, answer)
+        proposer.after_executed(lambda: self._tell(peer, answer))
 
     def _refuse(self, peer: str, request: Request, op_id: OpId, error: str, proposer: Proposer) -> None:
         """The error is remembered too: its answer may cross the same call that is asked again, which then must not be carried out."""

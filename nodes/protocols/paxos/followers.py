@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from nodes.config import MILLISECOND
-from nodes.protocols.paxos.counters import Counters
 from nodes.protocols.paxos.log import SlotLog
 from nodes.protocols.paxos.messages import Accepted, Success
 from nodes.protocols.paxos.packing import MESSAGE_OCTETS, Packing
-from nodes.world import Clock
+from nodes.world import World
 
 RESEND_NS = 100 * MILLISECOND
 GAP_NS = 10 * MILLISECOND
@@ -25,16 +24,15 @@ class Follower:
         ballot: int,
         success: int,
         packing: Packing,
-        counters: Counters,
         log: SlotLog,
-        clock: Clock,
+        world: World,
     ):
         self.name = name
         self._ballot = ballot
         self._packing = packing
-        self._counters = counters
         self._log = log
-        self._clock = clock
+        self._clock = world.clock
+        self._send = world.network.send
         self.accepted = success
         """Everything up to here is decided or accepted there, durably."""
         self.executed = success
@@ -45,7 +43,7 @@ class Follower:
         self._waiting_since_ns = 0
         """Since when something is to come back; 0 when nothing is."""
         self._sent_at_ns = 0
-        self._heard_ns = clock.monotonic_ns()
+        self._heard_ns = world.clock.monotonic_ns()
 
     def silent(self, timeout_ns: int) -> bool:
         """Whether what is to come back is overdue, or nothing at all was heard for twice that time."""
@@ -70,7 +68,7 @@ class Follower:
             records = self._log.octets(self.sent + 1, last, MESSAGE_OCTETS)
             messages = list(self._packing.messages(self._ballot, self.told, success, self.sent + 1, records))
             for message in messages:
-                self._counters.send(self.name, message)
+                self._send(self.name, message)
             self.sent += len(records)
             self._ever_sent = max(self._ever_sent, self.sent)
             self.told = max(self.told, success)
@@ -100,7 +98,7 @@ class Follower:
         """It says that it has executed no more than this: perhaps it was started anew."""
         self.heard()
         if executed < self.told:
-            self._counters.send(self.name, Success(self._ballot, self.told))
+            self._send(self.name, Success(self._ballot, self.told))
 
     def on_tick(self) -> None:
         """What is overdue counts as never sent."""

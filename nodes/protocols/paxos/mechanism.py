@@ -148,7 +148,7 @@ class Paxos:
         if place.state != PRIMARY:
             following.believe(place.state, f"the view says {place.state}")
         if place.state == JOINING and following.other_leads:
-            member.counters.send(
+            self._world.network.send(
                 following.active, m.PaxosJoin(member.acceptor.promised, member.queue.success)
             )
 

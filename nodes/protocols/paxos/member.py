@@ -1,4 +1,4 @@
-"""What every server of the group has, whatever its role: log, queue, namespace, view, counters."""
+"""What every server of the group has, whatever its role: log, queue, namespace, view."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from nodes.metadata.namespace import Namespace
 from nodes.metadata.pages import page_of
 from nodes.protocols.paxos.acceptor import Acceptor
 from nodes.protocols.paxos.ballot import stored_ballot
-from nodes.protocols.paxos.counters import Counters
 from nodes.protocols.paxos.leases import lease_ns
 from nodes.protocols.paxos.log import SlotLog, decode_record
 from nodes.protocols.paxos.messages import LogRecord
@@ -42,7 +41,6 @@ class Member:
     state: ReplicatedState
     acceptor: Acceptor
     packing: Packing
-    counters: Counters
     last_ns: int = 0
 
     @property
@@ -81,7 +79,6 @@ def open_member(world: World, config: ServerConfig, group: GroupConfig) -> Membe
     queue = CoordinationQueue()
     namespace = Namespace(group=group.number, short_memory=holes.short_duplicate_memory)
     state = ReplicatedState(namespace, 0, lambda sn, epoch, digest: _tell_applied(world, sn, epoch, digest))
-    counters = Counters(world)
     packing = PACKINGS[config.cluster.protocol]()
     promised = stored_ballot(world.disk)
     decided: list[LogRecord] = []
@@ -94,7 +91,7 @@ def open_member(world: World, config: ServerConfig, group: GroupConfig) -> Membe
     log.open_told()
     told = log.told
     world.trace.emit(JournalOpened(1, told.sn, told.epoch, told.crc, journal.cut_octets, 0))
-    acceptor = Acceptor(world, log, queue, state, promised, packing.packs, holes.memory_only_accept, counters)
+    acceptor = Acceptor(world, log, queue, state, promised, packing.packs, holes.memory_only_accept)
     for record in decided:
         acceptor.execute(record)
     return Member(
@@ -107,7 +104,6 @@ def open_member(world: World, config: ServerConfig, group: GroupConfig) -> Membe
         state,
         acceptor,
         packing,
-        counters,
     )
 
 
@@ -116,12 +112,12 @@ def _tell_applied(world: World, sn: int, epoch: int, digest: int) -> None:
 
 
 def answer_questions(member: Member, counters: Callable[[], dict[str, Any] | None]) -> None:
-    """`group`: the record of a slot as it lies on this disk; `tree`: a page of the namespace; `counters`: what was counted."""
+    """`group`: the record of a slot as it lies on this disk; `tree`: a page of the namespace; `counters`: what a primary counts."""
     answer = getattr(member.world, "answer", None)
     if answer is not None:
         answer("group", lambda question: _tell_slot(member, int(question["sn"])))
         answer("tree", lambda question: page_of(member.state.namespace, question))
-        answer("counters", lambda question: {"counters": counters(), "replication": member.counters.told()})
+        answer("counters", lambda question: {"counters": counters()})
 
 
 def _tell_slot(member: Member, slot: int) -> dict[str, Any]:

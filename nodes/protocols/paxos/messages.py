@@ -98,6 +98,13 @@ class PaxosJoin(Message, array_like=True, tag=True, gc=False):
     success: int
 
 
+def records_of(message: Message) -> int | None:
+    """How many records a message brings from the primary to the others; None for one that has another purpose. DCFS3 counts these."""
+    if isinstance(message, Accept):
+        return len(message.records)
+    return 0 if isinstance(message, Success) else None
+
+
 MESSAGES: tuple[type[Message], ...] = (
     PaxosPrepare, PaxosPromise, Accept, Accepted, Success, Outbid, AskLease, LeaseGranted, PaxosJoin,
 )  # fmt: skip

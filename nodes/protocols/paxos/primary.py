@@ -106,7 +106,7 @@ class Primary(Leader):
         follower.remind(message.executed)
         if not follower.silent(self._timeout_ns):
             self._granted.grant(peer)
-            member.counters.send(peer, LeaseGranted(self.ballot, message.sent_ns))
+            member.world.network.send(peer, LeaseGranted(self.ballot, message.sent_ns))
 
     def counters(self) -> dict[str, int] | None:
         """None before it serves."""
@@ -166,7 +166,7 @@ class Primary(Leader):
         assert mark is not None
         proposer = self.proposer = Proposer(
             member.world, member.group.name, self.takeover.configured, self.ballot, member.acceptor, member.state,
-            member.packing, member.counters, member.config.cluster.holes.answer_set_shrinks, mark, mark.sn,
+            member.packing, member.config.cluster.holes.answer_set_shrinks, mark, mark.sn,
         )  # fmt: skip
         member.acceptor.on_durable = proposer.on_own_durable
         proposer.on_recorded = self._arrange_soon.set

@@ -12,7 +12,6 @@ from typing import Any
 
 from nodes.metadata.records import Record, call_of
 from nodes.protocols.paxos.acceptor import Acceptor
-from nodes.protocols.paxos.counters import Counters
 from nodes.protocols.paxos.followers import Follower
 from nodes.protocols.paxos.log import encode_record
 from nodes.protocols.paxos.messages import Accepted, LogRecord
@@ -40,7 +39,6 @@ class Proposer:
         acceptor: Acceptor,
         state: ReplicatedState,
         packing: Packing,
-        counters: Counters,
         shrinks: bool,
         mark: Mark,
         made: int,
@@ -52,7 +50,6 @@ class Proposer:
         self._acceptor = acceptor
         self._state = state
         self._packing = packing
-        self._counters = counters
         self._shrinks = shrinks
         """Safety rule 8's hole: whoever is in the view decides alone."""
         self._mark = mark
@@ -154,7 +151,7 @@ class Proposer:
     def admit(self, name: str, success: int) -> Follower:
         """Sends to this member from now on; it has everything up to `success`, which is decided."""
         follower = self.followers[name] = Follower(
-            name, self.ballot, success, self._packing, self._counters, self._acceptor.log, self._world.clock
+            name, self.ballot, success, self._packing, self._acceptor.log, self._world
         )
         self.pack_when_idle()
         return follower

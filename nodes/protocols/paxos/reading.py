@@ -58,7 +58,7 @@ class Reading:
             return
         self._asked_ballot = acceptor.promised
         now_ns = member.world.clock.monotonic_ns()
-        member.counters.send(acceptor.primary, AskLease(acceptor.promised, now_ns, member.queue.success))
+        member.world.network.send(acceptor.primary, AskLease(acceptor.promised, now_ns, member.queue.success))
 
     def on_granted(self, peer: str, message: LeaseGranted) -> None:
         acceptor = self._member.acceptor

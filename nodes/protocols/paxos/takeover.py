@@ -71,7 +71,7 @@ class Takeover:
     def _ask(self, server: str) -> None:
         heard = self.answers.get(server)
         first = self._first if heard is None else heard.upto + 1
-        self._member.counters.send(server, PaxosPrepare(self.ballot, first))
+        self._member.world.network.send(server, PaxosPrepare(self.ballot, first))
 
     def ask(self, servers: list[str]) -> None:
         for server in servers:

@@ -1,0 +1,182 @@
+"""What a server sends to the others, writes to its log and answers to clients, counted where it leaves for the world: no family counts by itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from nodes.metadata.operations import WRITES
+from nodes.trace.base import Event
+from nodes.trace.events import Durable
+from nodes.wire.messages import Answer, Message, Refused, Request
+from nodes.world import AppendFile, Disk, Network, Trace, World
+
+LOGS = ("journal", "decisions")
+"""Directories whose synced writes are writes of the log."""
+OPEN_MAX = 10_000
+"""Writes that are noted while they wait for their answer; beyond that those noted before are counted no more."""
+
+Step = Callable[[str, Message], None]
+
+
+class Replicating(NamedTuple):
+    """What of a family's traffic is counted."""
+
+    messages: tuple[type[Message], ...]
+    records: Callable[[Message], int | None] | None = None
+    """How many records a message carries, None for one that is no batch; without it the journal groups are the batches."""
+
+
+class Counts:
+    """Of one life of a server."""
+
+    def __init__(self) -> None:
+        self.messages: Counter[type[Message]] = Counter()
+        self.octets: Counter[type[Message]] = Counter()
+        self.records_per_batch: Counter[int] = Counter()
+        """How many batches, messages in Multi-Paxos and journal groups elsewhere, had so many records."""
+        self.log_writes = 0
+        self.operations = 0
+        """Clients' writes that were carried out and that this server has answered."""
+
+    def told(self) -> dict[str, Any]:
+        """For whoever asks."""
+        return {
+            "messages": {kind.__name__: number for kind, number in by_name(self.messages)},
+            "octets": {kind.__name__: number for kind, number in by_name(self.octets)},
+            "records_per_batch": {str(n): number for n, number in sorted(self.records_per_batch.items())},
+            "log_writes": self.log_writes,
+            "operations": self.operations,
+        }
+
+
+def by_name(counter: Counter[type[Message]]) -> list[tuple[type[Message], int]]:
+    return sorted(counter.items(), key=lambda counted: counted[0].__name__)
+
+
+class CountedNetwork:
+    """`Network` of nodes/world.py."""
+
+    def __init__(self, network: Network, replicating: Replicating, counts: Counts):
+        self.name = network.name
+        self.address = network.address
+        self.know = network.know
+        self._network = network
+        self._send = network.send
+        self._kinds = frozenset(replicating.messages)
+        self._records = replicating.records
+        self._counts = counts
+        self._encode = msgspec.msgpack.Encoder().encode
+        self._measured: tuple[Message | None, int] = (None, 0)
+        """The last message and its octets: the same one often goes to several others."""
+        self._open: set[tuple[str, int]] = set()
+
+    def send(self, to: str, message: Message) -> None:
+        kind = type(message)
+        if kind in self._kinds:
+            self._count(kind, message)
+        elif kind is Answer or kind is Refused:
+            self._count_answer(to, message)  # type: ignore[arg-type]
+        self._send(to, message)
+
+    def _count(self, kind: type[Message], message: Message) -> None:
+        measured, octets = self._measured
+        if measured is not message:
+            octets = len(self._encode(message))
+            self._measured = (message, octets)
+        counts = self._counts
+        counts.messages[kind] += 1
+        counts.octets[kind] += octets
+        records = self._records(message) if self._records is not None else None
+        if records is not None:
+            counts.records_per_batch[records] += 1
+
+    def _count_answer(self, to: str, message: Answer | Refused) -> None:
+        call = (to, message.number)
+        if call in self._open:
+            self._open.remove(call)
+            if isinstance(message, Answer) and not message.error:
+                self._counts.operations += 1
+
+    def receive(self, step: Step) -> None:
+        def noting(peer: str, message: Message) -> None:
+            if type(message) is Request and type(message.operation) in WRITES:
+                if len(self._open) >= OPEN_MAX:
+                    self._open.clear()
+                self._open.add((peer, message.number))
+            step(peer, message)
+
+        self._network.receive(noting)
+
+
+class CountedFile:
+    """`AppendFile` of nodes/world.py, of a log."""
+
+    def __init__(self, file: AppendFile, counts: Counts):
+        self.append = file.append
+        self.truncate = file.truncate
+        self.close = file.close
+        self._file = file
+        self._counts = counts
+
+    @property
+    def size(self) -> int:
+        return self._file.size
+
+    async def sync(self) -> None:
+        self._counts.log_writes += 1
+        await self._file.sync()
+
+
+class CountedDisk:
+    """`Disk` of nodes/world.py."""
+
+    def __init__(self, disk: Disk, counts: Counts):
+        self.names = disk.names
+        self.read = disk.read
+        self.size = disk.size
+        self.capacity = disk.capacity
+        self.replace = disk.replace
+        self.remove = disk.remove
+        self._open_append = disk.open_append
+        self._counts = counts
+
+    def open_append(self, path: str) -> AppendFile:
+        file = self._open_append(path)
+        return CountedFile(file, self._counts) if path.partition("/")[0] in LOGS else file
+
+
+class CountedTrace:
+    """`Trace` of nodes/world.py."""
+
+    def __init__(self, trace: Trace, counts: Counts):
+        self.at = trace.at
+        self._emit = trace.emit
+        self._counts = counts
+
+    def emit(self, event: Event) -> int:
+        if type(event) is Durable:
+            self._counts.records_per_batch[event.records] += 1
+        return self._emit(event)
+
+
+class CountedWorld:
+    """`World` of nodes/world.py; the control question `replication` tells what was counted."""
+
+    def __init__(self, world: World, replicating: Replicating):
+        counts = Counts()
+        self.name = world.name
+        self.clock = world.clock
+        self.rng = world.rng
+        self.network = CountedNetwork(world.network, replicating, counts)
+        self.disk = CountedDisk(world.disk, counts)
+        self.coordination = world.coordination
+        self.trace = world.trace if replicating.records is not None else CountedTrace(world.trace, counts)
+        self.scope = world.scope
+        self.when_idle = world.when_idle
+        self.answer = getattr(world, "answer", None)
+        if self.answer is not None:
+            self.answer("replication", lambda question: counts.told())

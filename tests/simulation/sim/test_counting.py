@@ -1,0 +1,129 @@
+"""What the servers of every family count is what was seen to leave them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import Any
+
+import msgspec
+import pytest
+
+from nodes.config import SECOND, JournalConfig, one_group
+from nodes.counting import LOGS, CountedNetwork, Counts
+from nodes.families import FAMILIES, family_named
+from nodes.mechanisms import REPLICATING
+from nodes.metadata.operations import Create, Mkdir, Stat
+from nodes.sim.cluster import SimCluster
+from nodes.wire.messages import Answer, Message, Refused, Request
+
+WRITES = 12
+SETTLING_NS = 20 * SECOND
+
+
+def cluster_of(protocol: str) -> SimCluster:
+    family = family_named(protocol)
+    journal = JournalConfig(nodes=family.journal_names())
+    config = one_group(min(family.standbys, 2), protocol=protocol, journal=journal)
+    return SimCluster(config, 7)
+
+
+def told_by(cluster: SimCluster) -> dict[str, Any]:
+    servers = [*cluster.config.groups[0].members, *cluster.config.journal.nodes]
+    return {name: cluster.ask(name, {"do": "replication"}) for name in servers}
+
+
+@pytest.mark.parametrize("protocol", FAMILIES)
+def test_they_count_what_leaves_them(protocol: str) -> None:
+    cluster = cluster_of(protocol)
+    kinds = REPLICATING[family_named(protocol).replication].messages
+    sent: dict[str, Counter[str]] = {}
+    octets: dict[str, Counter[str]] = {}
+
+    def on_sent(sender: str, receiver: str, message: Message) -> None:
+        if isinstance(message, kinds):
+            kind = type(message).__name__
+            sent.setdefault(sender, Counter())[kind] += 1
+            octets.setdefault(sender, Counter())[kind] += len(msgspec.msgpack.encode(message))
+
+    cluster.net.on_sent = on_sent
+    client = cluster.start_client("ada")
+    client.call(Mkdir("/a"), SETTLING_NS)
+    for number in range(WRITES - 1):
+        client.call(Create(f"/a/{number}"))
+    for number in range(5):
+        client.call(Stat(f"/a/{number}"))
+    for name, told in told_by(cluster).items():
+        assert told["messages"] == sent.get(name, {}), name
+        assert told["octets"] == octets.get(name, {}), name
+        synced = cluster.servers[name].store.synced
+        assert told["log_writes"] == sum(synced.get(log, 0) for log in LOGS), name
+    tolds = told_by(cluster).values()
+    assert WRITES <= sum(told["operations"] for told in tolds) <= WRITES + 1, (
+        "the session's opening may count"
+    )
+    assert any(told["log_writes"] for told in tolds)
+    batches: Counter[int] = Counter()
+    for told in tolds:
+        batches.update({int(records): number for records, number in told["records_per_batch"].items()})
+    assert max(batches) >= 1
+
+
+def test_two_phases_write_two_logs_and_send_four_messages_for_each_participant() -> None:
+    """CFS §4.1.2, Fig. 4a; a Commit is no part of it: the decision says so."""
+    cluster = cluster_of("2pc")
+    client = cluster.start_client("ada")
+    client.call(Mkdir("/a"), SETTLING_NS)
+    cluster.run_for(SECOND)
+    before = told_by(cluster)
+    for number in range(WRITES):
+        client.call(Create(f"/a/{number}"))
+    after = told_by(cluster)
+
+    def spent(name: str, *keys: str) -> int:
+        def of(told: Any) -> int:
+            for key in keys:
+                told = told.get(key, 0)
+            return int(told)
+
+        return of(after[name]) - of(before[name])
+
+    members = cluster.config.groups[0].members
+    for kind in ("Prepare", "Prepared", "CommitDecision", "DecisionLogged"):
+        assert sum(spent(name, "messages", kind) for name in members) == 2 * WRITES, kind
+    assert [spent(name, "log_writes") for name in members] == [2 * WRITES] * 3
+
+
+class Wire:
+    """A network without anybody at its other end."""
+
+    name, address = "mds1", "mds1:1"
+
+    def __init__(self) -> None:
+        self.arrive: Any = None
+
+    def send(self, to: str, message: Message) -> None: ...
+
+    def receive(self, step: Any) -> None:
+        self.arrive = step
+
+    def know(self, peer: str, address: str) -> None: ...
+
+
+def test_only_writes_that_were_carried_out_count_and_each_once() -> None:
+    wire, counts = Wire(), Counts()
+    network = CountedNetwork(wire, REPLICATING["mams"], counts)
+    network.receive(lambda peer, message: None)
+    asked = partial(Request, "ada.1")
+    answered = partial(Answer, epoch=1, sn=1, place=1, result=None)
+    for number, operation in enumerate((Mkdir("/a"), Mkdir("/a"), Stat("/a"), Mkdir("/b")), 1):
+        wire.arrive("ada", asked(number, 1, operation))
+    network.send("ada", answered(1, error=""))
+    assert counts.operations == 1
+    network.send("ada", answered(1, error=""))
+    network.send("ada", answered(2, error="EEXIST: /a"))
+    network.send("ada", answered(3, error=""))
+    network.send("ada", Refused(4, 1, "no longer active", ""))
+    network.send("ada", answered(4, error=""))
+    network.send("bob", answered(1, error=""))
+    assert counts.operations == 1
