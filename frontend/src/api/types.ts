@@ -58,15 +58,15 @@ export interface Counters {
   protocol: number;
 }
 
-/** What one life of a server sent to the others of its group, where its family counts that. */
+/** What one life of a metadata server, journal node or bookie spent on replication. */
 export interface Replicated {
   /** By kind; so are the octets. */
   messages: Record<string, number>;
   octets: Record<string, number>;
-  /** How many messages carried so many records. */
-  records_per_message: Record<string, number>;
+  /** How many batches, messages in Multi-Paxos and journal groups elsewhere, had so many records. */
+  records_per_batch: Record<string, number>;
   log_writes: number;
-  /** Clients' writes that it answered as the one who leads. */
+  /** Clients' writes that were carried out and that it answered. */
   operations: number;
 }
 
@@ -172,7 +172,7 @@ export interface Cluster {
   servers: Server[];
   data_nodes: DataNode[];
   journal_nodes: JournalNode[];
-  /** By server; empty where the family counts nothing. */
+  /** By server and journal node; who does not answer is left out. */
   replicated: Record<string, Replicated>;
   clients: Client[];
   coordination: Coordination;

@@ -9,6 +9,8 @@ export interface Vocabulary {
   place: string;
   /** What is written to the journal at such a place. */
   unit: string;
+  /** In what records travel together. */
+  batch: string;
   /** The states of such a unit on one server: the word, and what it means. */
   states: Record<CellState, readonly [name: string, says: string]>;
   /** What is safe for good is called, up to a place. */
@@ -39,6 +41,7 @@ const MAMS: Vocabulary = {
   term: "epoch",
   place: "sn",
   unit: "group",
+  batch: "group",
   states: {
     p: ["prepared", "durable here, not known to be committed"],
     c: ["committed", "safe for good, not in the namespace here yet"],
@@ -75,6 +78,7 @@ const PAXOS: Vocabulary = {
   term: "ballot",
   place: "slot",
   unit: "record",
+  batch: "message",
   states: {
     p: ["accept", "accepted and durable here, not known to be decided"],
     c: ["success", "decided, not executed here yet"],

@@ -93,7 +93,7 @@ export interface LabState {
   failovers: Failover[];
   /** By group, of the present; a group whose active does not answer is not in it. */
   counters: Record<string, Counters>;
-  /** By server, of the present: what it sent to the others of its group; of families that count it. */
+  /** By server and journal node, of the present: what it spent on replication. */
   replicated: Record<string, Replicated>;
   /** Counts changes of `events`, `rates` and `messages`, which are not in the store for speed. */
   beat: number;

@@ -1,58 +1,47 @@
-import { isLive, tallies, useLab } from "../../store/store";
+import type { Vocabulary } from "../../families/vocabulary";
+import { isLive, tallies, useLab, useWords } from "../../store/store";
 import { count } from "../../store/time";
 import { octetWords } from "../../ui/octets";
-import { type Cost, costBetween, figure, kindsOf } from "./cost";
+import { type Cost, costBetween, figure, type Kind, kindsOf } from "./cost";
 import "./costs.css";
 
 const STRETCH = 10;
 
-/** Messages, octets and log writes for each write, of families whose servers count them; nothing for others or of the past. */
+/** Messages, octets and log writes for each write; nothing of the past, and before any server has told. */
 export function Costs() {
   const replicated = useLab((state) => state.replicated);
   const live = useLab(isLive);
+  const words = useWords();
   if (!live || Object.keys(replicated).length === 0) return null;
-  const before = tallies.at(Math.max(0, tallies.length - 1 - STRETCH));
-  const cost = before === undefined ? null : costBetween(before, replicated);
-  const kinds = kindsOf(replicated);
+  const before = tallies.at(Math.max(0, tallies.length - 1 - STRETCH)) ?? {};
+  const kinds = kindsOf(before, replicated);
+  const others = words.journalNodes === "" ? "" : ` and ${words.journalNodes}`;
   return (
     <section className="panel" aria-label="What a write costs" data-testid="costs">
       <header className="instrument-head">
         <h2>What a write costs</h2>
-        <span className="legend">over the last {STRETCH} s, all servers of the group together</span>
+        <span className="legend">{`over the last ${STRETCH} s, all servers${others} together`}</span>
       </header>
-      <Figures cost={cost} />
-      <table className="costs-kinds">
-        <thead>
-          <tr>
-            <th scope="col">Sent since each server began</th>
-            <th scope="col">messages</th>
-            <th scope="col">octets</th>
-          </tr>
-        </thead>
-        <tbody>
-          {kinds.map(({ kind, messages, octets }) => (
-            <tr key={kind} data-testid={`sent-${kind}`} data-messages={messages}>
-              <th scope="row">{kind}</th>
-              <td>{count(messages)}</td>
-              <td>{octetWords(octets)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Figures cost={costBetween(before, replicated)} alone={kinds.length === 0} words={words} />
+      {kinds.length > 0 && <Kinds kinds={kinds} />}
     </section>
   );
 }
 
-function Figures({ cost }: { cost: Cost | null }) {
+/** `alone`: nothing was ever sent, because there is nobody to send it to. */
+function Figures({ cost, alone, words }: { cost: Cost | null; alone: boolean; words: Vocabulary }) {
   if (cost === null) return <p className="quiet">No write was answered in this stretch.</p>;
-  const figures: [value: number | null, label: string, says: string][] = [
+  const sent: [value: number | null, label: string, says: string][] = [
     [cost.messages, "messages", "Messages among the servers for each write that a client was answered"],
     [cost.octets, "octets", "Octets of these messages for each write"],
-    [cost.log_writes, "log writes", "Synced writes of logs, on all servers together, for each write"],
+  ];
+  const figures: typeof sent = [
+    ...(alone ? [] : sent),
+    [cost.log_writes, "log writes", "Synced writes of logs for each write that a client was answered"],
     [
-      cost.records_per_message,
-      "records in a message",
-      "Of messages that carry any: more under load, because they wait for the one before",
+      cost.records_per_batch,
+      `records in a ${words.batch}`,
+      "Of those that carry any: more under load, because they wait for the one before",
     ],
   ];
   return (
@@ -64,5 +53,30 @@ function Figures({ cost }: { cost: Cost | null }) {
         </div>
       ))}
     </dl>
+  );
+}
+
+function Kinds({ kinds }: { kinds: Kind[] }) {
+  return (
+    <table className="costs-kinds">
+      <thead>
+        <tr>
+          <th scope="col">Sent since each server began</th>
+          <th scope="col">for each write</th>
+          <th scope="col">messages</th>
+          <th scope="col">octets</th>
+        </tr>
+      </thead>
+      <tbody>
+        {kinds.map(({ kind, messages, octets, per_write }) => (
+          <tr key={kind} data-testid={`sent-${kind}`} data-messages={messages}>
+            <th scope="row">{kind}</th>
+            <td>{per_write === null ? "–" : figure(per_write)}</td>
+            <td>{count(messages)}</td>
+            <td>{octetWords(octets)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

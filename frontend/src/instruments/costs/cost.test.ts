@@ -5,7 +5,7 @@ import { costBetween, figure, kindsOf } from "./cost";
 const counted = (operations: number, accepts: number, records: Record<string, number>): Replicated => ({
   messages: { Accept: accepts, Success: 1 },
   octets: { Accept: 100 * accepts, Success: 10 },
-  records_per_message: records,
+  records_per_batch: records,
   log_writes: accepts,
   operations,
 });
@@ -19,7 +19,7 @@ describe("what a write costs", () => {
       messages: 0.5,
       octets: 50,
       log_writes: 0.5,
-      records_per_message: 4,
+      records_per_batch: 4,
     });
   });
 
@@ -30,12 +30,24 @@ describe("what a write costs", () => {
     expect(costBetween({}, before)).toBeNull();
   });
 
-  it("counts kinds over all servers", () => {
-    const tally = { mds1: counted(1, 2, {}), mds2: counted(1, 3, {}) };
-    expect(kindsOf(tally)).toEqual([
-      { kind: "Accept", messages: 5, octets: 500 },
-      { kind: "Success", messages: 2, octets: 20 },
+  it("counts kinds over all servers, and for each write of those who lived throughout", () => {
+    const before = { mds1: counted(1, 2, {}), mds2: counted(9, 90, {}) };
+    const after = { mds1: counted(5, 14, {}), mds2: counted(0, 3, {}) };
+    expect(kindsOf(before, after)).toEqual([
+      { kind: "Accept", messages: 17, octets: 1700, per_write: 3 },
+      { kind: "Success", messages: 2, octets: 20, per_write: 0 },
     ]);
+    expect(kindsOf({}, after)[0]?.per_write).toBeNull();
+  });
+
+  it("leaves out a server that sends nothing and began anew", () => {
+    const alone = (operations: number, log_writes: number): Replicated => ({
+      ...counted(operations, 0, {}),
+      messages: {},
+      log_writes,
+    });
+    expect(costBetween({ mds1: alone(5, 9) }, { mds1: alone(9, 3) })).toBeNull();
+    expect(costBetween({ mds1: alone(5, 3) }, { mds1: alone(9, 7) })?.log_writes).toBe(1);
   });
 
   it("shows as many figures as are worth reading", () => {

@@ -1,4 +1,4 @@
-/** What a write costs a group, from what its servers count: pure. */
+/** What a write costs a cluster, from what its servers count: pure. */
 
 import type { Replicated } from "../../api/types";
 import { count } from "../../store/time";
@@ -11,14 +11,16 @@ export interface Cost {
   messages: number;
   octets: number;
   log_writes: number;
-  /** Records in a message that carries any; null when none was sent. */
-  records_per_message: number | null;
+  /** Records in a batch that has any; null when there was none. */
+  records_per_batch: number | null;
 }
 
 export interface Kind {
   kind: string;
   messages: number;
   octets: number;
+  /** Messages per write over the stretch; null without a write in it. */
+  per_write: number | null;
 }
 
 function sum(numbers: Record<string, number>): number {
@@ -30,60 +32,76 @@ interface Sums {
   messages: number;
   octets: number;
   log_writes: number;
-  carriers: number;
+  batches: number;
   records: number;
 }
 
 function sumsOf(counted: Replicated): Sums {
-  const carrying = Object.entries(counted.records_per_message).map(
-    ([n, messages]) => [Number(n), messages] as const,
+  const batches = Object.entries(counted.records_per_batch).map(
+    ([n, number]) => [Number(n), number] as const,
   );
   return {
     writes: counted.operations,
     messages: sum(counted.messages),
     octets: sum(counted.octets),
     log_writes: counted.log_writes,
-    carriers: carrying.reduce((so_far, [n, messages]) => so_far + (n > 0 ? messages : 0), 0),
-    records: carrying.reduce((so_far, [n, messages]) => so_far + n * messages, 0),
+    batches: batches.reduce((so_far, [n, number]) => so_far + (n > 0 ? number : 0), 0),
+    records: batches.reduce((so_far, [n, number]) => so_far + n * number, 0),
   };
 }
 
-const NOTHING: Sums = { writes: 0, messages: 0, octets: 0, log_writes: 0, carriers: 0, records: 0 };
+const NOTHING: Sums = { writes: 0, messages: 0, octets: 0, log_writes: 0, batches: 0, records: 0 };
 
-/** What was spent between two tallies; a server that began anew meanwhile, or came or went, is left out. null without a write. */
+/** Who lived throughout, before and after; who began anew meanwhile counts from 0 again, and is left out. */
+function throughout(before: Tally, after: Tally): (readonly [Replicated, Replicated])[] {
+  return Object.entries(after).flatMap(([name, now]) => {
+    const old = before[name];
+    if (old === undefined) return [];
+    const fell = sum(old.messages) > sum(now.messages) || old.log_writes > now.log_writes;
+    return fell ? [] : [[old, now] as const];
+  });
+}
+
+/** What was spent between two tallies. null without a write. */
 export function costBetween(before: Tally, after: Tally): Cost | null {
   const spent = { ...NOTHING };
-  for (const [name, counted] of Object.entries(after)) {
-    const earlier = before[name];
-    if (earlier === undefined || sum(earlier.messages) > sum(counted.messages)) continue;
-    const [old, now] = [sumsOf(earlier), sumsOf(counted)];
-    for (const key of Object.keys(spent) as (keyof Sums)[]) spent[key] += now[key] - old[key];
+  for (const [old, now] of throughout(before, after)) {
+    const [less, more] = [sumsOf(old), sumsOf(now)];
+    for (const key of Object.keys(spent) as (keyof Sums)[]) spent[key] += more[key] - less[key];
   }
-  const { writes, messages, octets, log_writes, carriers, records } = spent;
+  const { writes, messages, octets, log_writes, batches, records } = spent;
   if (writes <= 0) return null;
   return {
     writes,
     messages: messages / writes,
     octets: octets / writes,
     log_writes: log_writes / writes,
-    records_per_message: carriers > 0 ? records / carriers : null,
+    records_per_batch: batches > 0 ? records / batches : null,
   };
 }
 
-/** All messages by kind since each server began, the most frequent first. */
-export function kindsOf(tally: Tally): Kind[] {
+/** All messages by kind since each server began, the most frequent first; and how many of each a write cost since `before`. */
+export function kindsOf(before: Tally, after: Tally): Kind[] {
   const kinds = new Map<string, Kind>();
-  for (const { messages, octets } of Object.values(tally))
+  for (const { messages, octets } of Object.values(after))
     for (const [kind, number] of Object.entries(messages)) {
-      const known = kinds.get(kind) ?? { kind, messages: 0, octets: 0 };
+      const known = kinds.get(kind) ?? { kind, messages: 0, octets: 0, per_write: null };
       known.messages += number;
       known.octets += octets[kind] ?? 0;
       kinds.set(kind, known);
     }
+  const writes = costBetween(before, after)?.writes;
+  const lived = throughout(before, after);
+  if (writes !== undefined)
+    for (const each of kinds.values()) {
+      const { kind } = each;
+      const sent = lived.map(([old, now]) => (now.messages[kind] ?? 0) - (old.messages[kind] ?? 0));
+      each.per_write = sent.reduce((so_far, number) => so_far + number, 0) / writes;
+    }
   return [...kinds.values()].sort((a, b) => b.messages - a.messages);
 }
 
-/** 0.042, 1.3, 310: three figures at most behind small numbers. */
+/** 0.04, 1.30, 12.3, 1,235: three figures at most behind small numbers. */
 export function figure(value: number): string {
   if (value >= 100) return count(value);
   return value >= 10 ? value.toFixed(1) : value.toFixed(2);
