@@ -3,6 +3,8 @@
 import type { CellState } from "../api/types";
 
 export interface Vocabulary {
+  /** The family, as its authors write it. */
+  called: string;
   /** What a tenure, and its number, is called. */
   term: string;
   /** What a place in the order of writes is called. */
@@ -38,6 +40,7 @@ export interface Vocabulary {
 }
 
 const MAMS: Vocabulary = {
+  called: "MAMS",
   term: "epoch",
   place: "sn",
   unit: "group",
@@ -121,16 +124,16 @@ const SYMMETRIC: Vocabulary = {
 
 const FAMILIES: Record<string, Vocabulary> = {
   mams: MAMS,
-  single: MAMS,
-  "2pc": MAMS,
-  backupnode: MAMS,
-  qjm: SHARED_JOURNAL,
-  bookkeeper: { ...SHARED_JOURNAL, journalNodes: "bookies", journalTerm: "ledger" },
-  avatar: { ...SHARED_JOURNAL, journalNodes: "filer" },
-  "hadoop-ha": SHARED_JOURNAL,
-  "packed-paxos": PAXOS,
-  "multi-paxos": PAXOS,
-  symmetric: SYMMETRIC,
+  single: { ...MAMS, called: "single server" },
+  "2pc": { ...MAMS, called: "two-phase commit" },
+  backupnode: { ...MAMS, called: "BackupNode" },
+  qjm: { ...SHARED_JOURNAL, called: "QJM" },
+  bookkeeper: { ...SHARED_JOURNAL, called: "BookKeeper", journalNodes: "bookies", journalTerm: "ledger" },
+  avatar: { ...SHARED_JOURNAL, called: "AvatarNode", journalNodes: "filer" },
+  "hadoop-ha": { ...SHARED_JOURNAL, called: "Hadoop HA" },
+  "packed-paxos": { ...PAXOS, called: "Packed Multi-Paxos" },
+  "multi-paxos": { ...PAXOS, called: "Multi-Paxos" },
+  symmetric: { ...SYMMETRIC, called: "symmetric" },
 };
 
 /** The words of the family behind `--protocol`. */

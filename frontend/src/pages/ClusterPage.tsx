@@ -35,15 +35,13 @@ export function ClusterPage() {
       <GuideStrip />
       <main className="instruments">
         <Topology />
-        <div className="stack">
-          <section className="panel" aria-label="Journals">
-            <Journals />
-          </section>
-          <Costs />
-        </div>
+        <section className="panel" aria-label="Journals">
+          <Journals />
+        </section>
         <section className="panel" aria-label="Timeline">
           <Timeline />
         </section>
+        <Costs />
       </main>
       <Help opened={help} onClose={() => setHelp(false)} />
       <Toasts />

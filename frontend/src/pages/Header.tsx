@@ -1,5 +1,5 @@
 import { ActionIcon, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
-import { useLab } from "../store/store";
+import { useLab, useWords } from "../store/store";
 import { Clover } from "../ui/Clover";
 import { KeyCap } from "../ui/KeyCap";
 import { PageLinks } from "./PageLinks";
@@ -8,6 +8,7 @@ import { Throttle } from "./Throttle";
 /** Which cluster, on what it runs, which page, how hard its workload presses; with `onHelp`, the keys. */
 export function Header({ onHelp }: { onHelp?: () => void }) {
   const cluster = useLab((state) => state.cluster);
+  const words = useWords();
   return (
     <header className="header">
       <h1 className="brand">
@@ -17,7 +18,7 @@ export function Header({ onHelp }: { onHelp?: () => void }) {
           {cluster !== null && (
             <span className="brand-cluster" title={cluster.cluster}>
               <span className="brand-which">{cluster.cluster}: </span>
-              <b>{cluster.protocol.toUpperCase()}</b> on <b>{cluster.fabric}</b>
+              <b>{words.called}</b> on <b>{cluster.fabric}</b>
             </span>
           )}
         </span>

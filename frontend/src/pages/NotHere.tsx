@@ -1,18 +1,18 @@
-import { useLab } from "../store/store";
+import { useWords } from "../store/store";
 import { Toasts } from "../ui/Toasts";
 import { Header } from "./Header";
 
 /** Where a URL leads to what the family does not have. */
 export function NotHere() {
-  const protocol = useLab((state) => state.cluster?.protocol ?? "");
+  const { called } = useWords();
   return (
     <div className="page">
       <Header />
       <main className="panel" data-testid="not-here">
         <h2>Nothing to see in this family</h2>
         <p>
-          Servers of {protocol} write no images and mark no checkpoints: one that comes back is sent the
-          journal from where its own ends. The families mams, 2pc, backupnode and single have both.
+          The servers of this family, {called}, write no images and mark no checkpoints: one that comes back
+          gets what it lacks of the journal. The families mams, 2pc, backupnode and single have both.
         </p>
       </main>
       <Toasts />

@@ -12,7 +12,7 @@ export interface Followed<Answer> {
 }
 
 /**
- * What `ask` answers, asked when the page opens or is connected again, and again when the live run tells an event of `kinds`; a few
+ * What `ask` answers, asked when the page opens and knows its cluster, or is connected again, and again when the live run tells an event of `kinds`; a few
  * times a second at most. `ask` and `kinds` stay the same from render to render. `again` counts up to ask for another reason.
  */
 export function useFollowed<Answer>(
@@ -21,12 +21,13 @@ export function useFollowed<Answer>(
   again = 0,
 ): Followed<Answer> {
   const connected = useLab(isConnected);
+  const known = useLab((state) => state.cluster !== null);
   const run = useLab((state) => state.liveRun);
   const [followed, setFollowed] = useState<Followed<Answer>>({ answer: null, failed: "" });
   const wanted = useRef<() => void>(() => {});
 
   useEffect(() => {
-    if (!connected || run === null) return;
+    if (!connected || !known || run === null) return;
     void again;
     const stop = new AbortController();
     let [asking, stale] = [false, false];
@@ -55,7 +56,7 @@ export function useFollowed<Answer>(
       clearTimeout(timer);
       wanted.current = () => {};
     };
-  }, [ask, connected, run, again]);
+  }, [ask, connected, known, run, again]);
 
   useEffect(() => {
     let seen = events.last()?.seq ?? 0;

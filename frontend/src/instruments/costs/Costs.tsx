@@ -1,8 +1,9 @@
+import { useState } from "react";
 import type { Vocabulary } from "../../families/vocabulary";
 import { isLive, tallies, useLab, useWords } from "../../store/store";
 import { count } from "../../store/time";
 import { octetWords } from "../../ui/octets";
-import { type Cost, costBetween, figure, type Kind, kindsOf } from "./cost";
+import { type Cost, costBetween, figure, frequent, type Kind, kindsOf } from "./cost";
 import "./costs.css";
 
 const STRETCH = 10;
@@ -15,15 +16,17 @@ export function Costs() {
   if (!live || Object.keys(replicated).length === 0) return null;
   const before = tallies.at(Math.max(0, tallies.length - 1 - STRETCH)) ?? {};
   const kinds = kindsOf(before, replicated);
-  const others = words.journalNodes === "" ? "" : ` and ${words.journalNodes}`;
+  const others = words.journalNodes === "" ? "" : `, ${words.journalNodes} included`;
   return (
-    <section className="panel" aria-label="What a write costs" data-testid="costs">
+    <section className="panel costs" aria-label="What a write costs" data-testid="costs">
       <header className="instrument-head">
         <h2>What a write costs</h2>
-        <span className="legend">{`over the last ${STRETCH} s, all servers${others} together`}</span>
+        <span className="legend">{`over the last ${STRETCH} s, all servers${others}`}</span>
       </header>
-      <Figures cost={costBetween(before, replicated)} alone={kinds.length === 0} words={words} />
-      {kinds.length > 0 && <Kinds kinds={kinds} />}
+      <div className="costs-body">
+        <Figures cost={costBetween(before, replicated)} alone={kinds.length === 0} words={words} />
+        {kinds.length > 0 && <Kinds kinds={kinds} />}
+      </div>
     </section>
   );
 }
@@ -45,7 +48,7 @@ function Figures({ cost, alone, words }: { cost: Cost | null; alone: boolean; wo
     ],
   ];
   return (
-    <dl className="costs">
+    <dl className="costs-figures">
       {figures.map(([value, label, says]) => (
         <div key={label} title={says}>
           <dd data-testid={`cost-${label.replaceAll(" ", "-")}`}>{value === null ? "–" : figure(value)}</dd>
@@ -57,26 +60,41 @@ function Figures({ cost, alone, words }: { cost: Cost | null; alone: boolean; wo
 }
 
 function Kinds({ kinds }: { kinds: Kind[] }) {
+  const [all, setAll] = useState(false);
+  const some = kinds.slice(0, frequent(kinds));
   return (
-    <table className="costs-kinds">
-      <thead>
-        <tr>
-          <th scope="col">Sent since each server began</th>
-          <th scope="col">for each write</th>
-          <th scope="col">messages</th>
-          <th scope="col">octets</th>
-        </tr>
-      </thead>
-      <tbody>
-        {kinds.map(({ kind, messages, octets, per_write }) => (
-          <tr key={kind} data-testid={`sent-${kind}`} data-messages={messages}>
-            <th scope="row">{kind}</th>
-            <td>{per_write === null ? "–" : figure(per_write)}</td>
-            <td>{count(messages)}</td>
-            <td>{octetWords(octets)}</td>
+    <div>
+      <table className="costs-kinds">
+        <thead>
+          <tr>
+            <th scope="col">Sent since each server began</th>
+            <th scope="col">for each write</th>
+            <th scope="col">messages</th>
+            <th scope="col">octets</th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {(all ? kinds : some).map(({ kind, messages, octets, per_write }) => (
+            <tr key={kind} data-testid={`sent-${kind}`} data-messages={messages}>
+              <th scope="row">{kind}</th>
+              <td>{per_write === null ? "–" : figure(per_write)}</td>
+              <td>{count(messages)}</td>
+              <td>{octetWords(octets)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {some.length < kinds.length && (
+        <button
+          type="button"
+          className="plain"
+          aria-expanded={all}
+          data-testid="costs-rare"
+          onClick={() => setAll(!all)}
+        >
+          {all ? "Fewer kinds" : `${kinds.length - some.length} rarer kinds`}
+        </button>
+      )}
+    </div>
   );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Replicated } from "../../api/types";
-import { costBetween, figure, kindsOf } from "./cost";
+import { costBetween, figure, frequent, kindsOf } from "./cost";
 
 const counted = (operations: number, accepts: number, records: Record<string, number>): Replicated => ({
   messages: { Accept: accepts, Success: 1 },
@@ -38,6 +38,13 @@ describe("what a write costs", () => {
       { kind: "Success", messages: 2, octets: 20, per_write: 0 },
     ]);
     expect(kindsOf({}, after)[0]?.per_write).toBeNull();
+  });
+
+  it("puts those behind that were not one message in a hundred", () => {
+    const kind = (messages: number) => ({ kind: "", messages, octets: 0, per_write: null });
+    expect(frequent([kind(700), kind(296), kind(4)])).toBe(2);
+    expect(frequent([kind(3), kind(3)])).toBe(2);
+    expect(frequent([])).toBe(0);
   });
 
   it("leaves out a server that sends nothing and began anew", () => {

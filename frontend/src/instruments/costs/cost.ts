@@ -101,6 +101,13 @@ export function kindsOf(before: Tally, after: Tally): Kind[] {
   return [...kinds.values()].sort((a, b) => b.messages - a.messages);
 }
 
+/** The first so many of them that the rest is not one message in a hundred: what takeovers and joining once needed. */
+export function frequent(kinds: readonly Kind[]): number {
+  const all = kinds.reduce((so_far, { messages }) => so_far + messages, 0);
+  const rest = kinds.findIndex(({ messages }) => messages * 100 < all);
+  return rest === -1 ? kinds.length : rest;
+}
+
 /** 0.04, 1.30, 12.3, 1,235: three figures at most behind small numbers. */
 export function figure(value: number): string {
   if (value >= 100) return count(value);

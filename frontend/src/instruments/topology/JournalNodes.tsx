@@ -26,7 +26,7 @@ export function JournalNodes({
             {running} of {nodes.length}
           </b>
         </span>
-        <span className="lane-says">keep the journal that the servers share</span>
+        <span className="lane-says">the journal that the servers share</span>
       </NodeLane>
       {nodes.map((node) => {
         const box = geometry.nodes[node.name];

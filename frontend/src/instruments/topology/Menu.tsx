@@ -47,7 +47,7 @@ export function Menu({ geometry }: { geometry: Geometry }) {
       returnFocus
       withArrow
       position="right-start"
-      middlewares={{ flip: true, shift: { padding: 8 } }}
+      middlewares={{ flip: true, shift: { padding: 8, crossAxis: true } }}
       shadow="lg"
       width="19rem"
     >
