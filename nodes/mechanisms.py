@@ -70,7 +70,7 @@ REPLICATING: dict[str, Replicating] = {
     "symmetric": Replicating(symmetric_messages.MESSAGES),
     **dict.fromkeys(baselines.REPLICATION, Replicating(JOURNAL_MESSAGES)),
 }
-"""What is counted of each replication's traffic."""
+"""What is counted of each replication's traffic; of one that is not here, only its log and its answers."""
 
 CROSS_GROUP = {"s2pc_mp": dcfs2.s2pc_mp, "two_phase": dcfs2.two_phase}
 """Slot `cross_group`: how two groups commit one operation."""
@@ -79,4 +79,4 @@ CROSS_GROUP = {"s2pc_mp": dcfs2.s2pc_mp, "two_phase": dcfs2.two_phase}
 def start_server(world: World, config: ServerConfig) -> None:
     """Starts a metadata server of the cluster's family in this world. Raises ValueError for an unknown one."""
     replication = family_named(config.cluster.protocol).replication
-    REPLICATION[replication](CountedWorld(world, REPLICATING[replication]), config)
+    REPLICATION[replication](CountedWorld(world, REPLICATING.get(replication, Replicating(()))), config)

@@ -6,9 +6,7 @@ import { stream } from "./store/connect";
 import { followUrl } from "./store/url";
 import { theme } from "./ui/theme";
 import "@mantine/core/styles.css";
-import "./styles/tokens.css";
-import "./styles/page.css";
-import "./styles/topology.css";
+import "./styles/index.css";
 
 const root = document.getElementById("root");
 if (root === null) throw new Error("the page has no element with the id root");

@@ -43,6 +43,7 @@ def test_axe_finds_nothing(browser: Browser, lab: Running, scheme: Any, size: tu
     card(page, active(page)).click()
     expect(page.get_by_test_id("verb-crash")).to_be_visible()
     assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("verb-crash")).to_have_count(0)
     page.keyboard.press("?")

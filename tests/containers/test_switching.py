@@ -1,4 +1,7 @@
-"""`PROTOCOL=NAME docker compose up`: the same containers under other families. Ends the cluster that the other tests share, so it comes last."""
+"""`PROTOCOL=NAME docker compose up`: the same containers under other families. Ends the cluster that the other tests share, so it comes last.
+
+All families instead of some: `CLOVERLAB_FAMILIES=all`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,13 @@ from nodes.families import FAMILIES
 from tests.browser.running import wait_for
 from tests.containers.running import Composed
 from tests.containers.test_faults import SOON_S, TAKEOVER_S, all_green
+from tests.families import chosen
+
+ALWAYS = ("single", "avatar", "packed-paxos")
+OWN_TEST = ("mams", "symmetric", "qjm")
+LOSES_WRITES = ("backupnode",)
+"""By design (HDFS): its lamps may say so."""
+SERVING = ("active", "primary")
 
 
 def switch(lab: Composed, protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,6 +50,10 @@ def test_symmetric_members_answer_when_one_of_them_is_killed(
     calls(shared, "/after")
     shared.fault("restart", "mds2")
     wait_for(shared.settled, TAKEOVER_S, "all four as members")
+    view = shared.group("g1")["epoch"]
+    shared.fault("force_view", "g1")
+    wait_for(lambda: shared.group("g1")["epoch"] > view, TAKEOVER_S, f"a later view than {view}")
+    calls(shared, "/forced")
     all_green(shared)
 
 
@@ -64,6 +78,39 @@ def test_journal_nodes_run_in_containers_that_are_free_and_survive_the_active_an
     shared.fault("restart", active)
     wait_for(shared.in_step, TAKEOVER_S, "everybody in step")
     all_green(shared)
+
+
+def serving(lab: Composed) -> list[str]:
+    """Who leads g1 and says so itself."""
+    return [
+        server["name"]
+        for server in lab.ask("cluster")["servers"]
+        if server["group"] == "g1" and server["role"] in SERVING and server["believes"] in SERVING
+    ]
+
+
+@pytest.mark.parametrize("protocol", chosen(ALWAYS, (name for name in FAMILIES if name not in OWN_TEST)))
+def test_a_container_is_killed_and_the_service_goes_on(
+    shared: Composed, monkeypatch: pytest.MonkeyPatch, protocol: str
+) -> None:
+    """At another server where the family has a takeover, else where its data lies once it is back."""
+    switch(shared, protocol, monkeypatch)
+    (leader,) = wait_for(lambda: serving(shared), TAKEOVER_S, "who serves")
+    calls(shared, "/before")
+    told = wait_for(lambda: shared.ask("cluster")["replicated"], SOON_S, "what the servers count")
+    nodes = {node["name"] for node in shared.ask("cluster")["journal_nodes"]}
+    assert nodes <= told.keys() and told[leader]["operations"] > 0
+    shared.docker("kill", shared.container(leader))
+    if FAMILIES[protocol].standbys_max:
+        wait_for(lambda: serving(shared) not in ([], [leader]), TAKEOVER_S, f"another one than {leader}")
+        calls(shared, "/meanwhile")
+    shared.docker("start", shared.container(leader))
+    wait_for(shared.settled, TAKEOVER_S, f"{leader} again")
+    calls(shared, "/after")
+    names = remote.ask(shared.port, "POST", "/api/fs", {"do": "ls", "path": "/"})["result"]["names"]
+    assert {"before", "after"} <= set(names)
+    if protocol not in LOSES_WRITES:
+        all_green(shared)
 
 
 def test_an_unknown_family_is_refused_in_one_line_that_lists_them(

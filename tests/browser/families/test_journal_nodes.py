@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.families.looks import looks_well
 from tests.browser.looking import active, card, goes_on, link_state, opened
 from tests.browser.running import Running
 
 SHAPE = ("--protocol", "qjm")
+
+
+def test_it_looks_well(browser: Browser, family: Running) -> None:
+    looks_well(browser, family, "QJM")
 
 
 def test_a_journal_node_is_crashed_and_the_others_keep_the_journal(page: Page, family: Running) -> None:

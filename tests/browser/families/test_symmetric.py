@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.families.looks import looks_well
 from tests.browser.looking import card, goes_on, opened, role_is
 from tests.browser.running import Running
 
 SHAPE = ("--protocol", "symmetric", "--standbys", "2")
+
+
+def test_it_looks_well(browser: Browser, family: Running) -> None:
+    looks_well(browser, family, "symmetric")
 
 
 def test_members_views_and_who_is_outside(page: Page, family: Running) -> None:

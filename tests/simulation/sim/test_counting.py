@@ -12,7 +12,7 @@ import pytest
 from nodes.config import SECOND, JournalConfig, one_group
 from nodes.counting import LOGS, CountedNetwork, Counts
 from nodes.families import FAMILIES, family_named
-from nodes.mechanisms import REPLICATING
+from nodes.mechanisms import REPLICATING, REPLICATION
 from nodes.metadata.operations import Create, Mkdir, Stat
 from nodes.sim.cluster import SimCluster
 from nodes.wire.messages import Answer, Message, Refused, Request
@@ -31,6 +31,11 @@ def cluster_of(protocol: str) -> SimCluster:
 def told_by(cluster: SimCluster) -> dict[str, Any]:
     servers = [*cluster.config.groups[0].members, *cluster.config.journal.nodes]
     return {name: cluster.ask(name, {"do": "replication"}) for name in servers}
+
+
+def test_every_replication_says_what_is_counted() -> None:
+    assert set(REPLICATING) == set(REPLICATION)
+    assert all(replicating.messages for replicating in REPLICATING.values())
 
 
 @pytest.mark.parametrize("protocol", FAMILIES)

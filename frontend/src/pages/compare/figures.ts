@@ -48,7 +48,7 @@ export const ROWS: readonly Row[] = [
   },
   {
     name: "log writes per call",
-    says: "journals synced, on all servers",
+    says: "logs synced, on all servers",
     of: ({ log_writes_per_call }) => log_writes_per_call,
     shown: fine,
   },
