@@ -65,7 +65,7 @@ JOURNAL_SYNC: dict[str, type[Ssp]] = {"ssp": Ssp, "two_phase": TwoPhase, "backup
 """Slot `journal_sync` of `mams`: when is a journal group safe?"""
 
 REPLICATING: dict[str, Replicating] = {
-    "mams": Replicating(mams_messages.MESSAGES),
+    "mams": Replicating(mams_messages.MESSAGES + dcfs2_messages.MESSAGES),
     "paxos": Replicating(paxos_messages.MESSAGES, paxos_messages.records_of),
     "symmetric": Replicating(symmetric_messages.MESSAGES),
     **dict.fromkeys(baselines.REPLICATION, Replicating(JOURNAL_MESSAGES)),

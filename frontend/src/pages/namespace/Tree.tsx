@@ -123,7 +123,7 @@ function Named({ row, groups }: { row: Extract<Row, { kind: "object" }>; groups:
           <svg viewBox="0 0 12 12" width="0.8rem" height="0.8rem" aria-hidden="true">
             <path d="M3 11V1M3 7C3 4 9 5 9 1" />
           </svg>
-          branch point
+          <span className="branch-words">branch point</span>
         </span>
       )}
       {home !== "" && <GroupBadge name={home} groups={groups} />}
