@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from backend.errors import FaultUnsupported, Impossible, LabError, Malformed
+from backend.errors import FaultUnsupported, Impossible, LabError, Malformed, Unavailable
 from backend.fabrics.fabric import TAKES_AWAY, ClusterFabric, Process
 from backend.fabrics.links import OPPOSITE, LinkFault
 from backend.fabrics.names import COORDINATION, EVERYBODY
@@ -213,11 +214,23 @@ class Faults:
         protocol = self.fabric.home.file.cluster.protocol
         if family_named(protocol).locked:
             raise FaultUnsupported(f"{protocol} has no views to change; take_lock takes its lock away")
-        members = resolve(f"a member of {group}", self.fabric.picture, self.fabric.rng)
-        answer = await self.fabric.ask(members[0], {"do": "change_view"})
-        if not answer["asked"]:
-            raise Impossible(f"{members[0]} has just left the view of {group}")
-        return self.fabric.ledger.begin("force_view", [group, members[0]], {})
+        for member in self._members(group):
+            with contextlib.suppress(Unavailable):
+                if (await self.fabric.ask(member, {"do": "change_view"}))["asked"]:
+                    return self.fabric.ledger.begin("force_view", [group, member], {})
+        raise Impossible(f"nobody of {group} is in its view now")
+
+    def _members(self, group: str) -> list[str]:
+        """Who says that it is one, in any order. The view itself also names who has just fallen, or is back and has to join it again."""
+        servers = [
+            server.name
+            for server in self.fabric.picture.servers.values()
+            if server.group == group
+            and server.believes == "member"
+            and self.fabric.state_of(server.name) == "running"
+        ]
+        self.fabric.rng.shuffle(servers)
+        return servers
 
     async def _expire_session(self, targets: list[str], options: dict[str, Any]) -> int:
         name = targets[0]
