@@ -65,11 +65,11 @@ def config_of(mechanism: str) -> ClusterConfig:
     return one_group(standbys, protocol=protocol, journal=journal, image_every=0, log_octets=LOG_OCTETS)
 
 
-async def load(fabric: ClusterFabric, rate: int, seconds: float) -> Load:
+async def load(fabric: ClusterFabric, rate: int, seconds: float, octets: int = OCTETS) -> Load:
     """Raises RuntimeError when the active refused."""
     active = next(server.name for server in fabric.picture.servers.values() if server.believes == "active")
     count = max(1, int(rate * seconds))
-    question = {"do": "load_journal", "rate": rate, "count": count, "octets": OCTETS}
+    question = {"do": "load_journal", "rate": rate, "count": count, "octets": octets}
     clock = asyncio.get_running_loop().time
     began_s = clock()
     told = await fabric.ask(active, question, timeout_s=60.0 + 20 * seconds)
