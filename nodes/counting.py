@@ -8,18 +8,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from nodes.metadata.operations import WRITES
+from nodes.metadata.operations import Done, Granted, Made, Opened
 from nodes.trace.base import Event
 from nodes.trace.events import Durable
-from nodes.wire.messages import Answer, Message, Refused, Request
+from nodes.wire.messages import Answer, Message
 from nodes.world import AppendFile, Disk, Network, Trace, World
 
 LOGS = ("journal", "decisions")
 """Directories whose synced writes are writes of the log."""
-OPEN_MAX = 10_000
-"""Writes that are noted while they wait for their answer; beyond that those noted before are counted no more."""
-
-Step = Callable[[str, Message], None]
+CARRIED_OUT = frozenset((Made, Done, Opened, Granted))
+"""Results of writes; a read has others, and what was refused has none."""
 
 
 class Replicating(NamedTuple):
@@ -40,7 +38,7 @@ class Counts:
         """How many batches, messages in Multi-Paxos and journal groups elsewhere, had so many records."""
         self.log_writes = 0
         self.operations = 0
-        """Clients' writes that were carried out and that this server has answered."""
+        """Clients' writes that were carried out and that this server has answered; one that is asked again is answered again."""
 
     def told(self) -> dict[str, Any]:
         """For whoever asks."""
@@ -64,7 +62,7 @@ class CountedNetwork:
         self.name = network.name
         self.address = network.address
         self.know = network.know
-        self._network = network
+        self.receive = network.receive
         self._send = network.send
         self._kinds = frozenset(replicating.messages)
         self._records = replicating.records
@@ -72,14 +70,13 @@ class CountedNetwork:
         self._encode = msgspec.msgpack.Encoder().encode
         self._measured: tuple[Message | None, int] = (None, 0)
         """The last message and its octets: the same one often goes to several others."""
-        self._open: set[tuple[str, int]] = set()
 
     def send(self, to: str, message: Message) -> None:
         kind = type(message)
         if kind in self._kinds:
             self._count(kind, message)
-        elif kind is Answer or kind is Refused:
-            self._count_answer(to, message)  # type: ignore[arg-type]
+        elif isinstance(message, Answer) and type(message.result) in CARRIED_OUT:
+            self._counts.operations += 1
         self._send(to, message)
 
     def _count(self, kind: type[Message], message: Message) -> None:
@@ -93,23 +90,6 @@ class CountedNetwork:
         records = self._records(message) if self._records is not None else None
         if records is not None:
             counts.records_per_batch[records] += 1
-
-    def _count_answer(self, to: str, message: Answer | Refused) -> None:
-        call = (to, message.number)
-        if call in self._open:
-            self._open.remove(call)
-            if isinstance(message, Answer) and not message.error:
-                self._counts.operations += 1
-
-    def receive(self, step: Step) -> None:
-        def noting(peer: str, message: Message) -> None:
-            if type(message) is Request and type(message.operation) in WRITES:
-                if len(self._open) >= OPEN_MAX:
-                    self._open.clear()
-                self._open.add((peer, message.number))
-            step(peer, message)
-
-        self._network.receive(noting)
 
 
 class CountedFile:
