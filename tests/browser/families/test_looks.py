@@ -19,7 +19,7 @@ CALLED = {
     "hadoop-ha": "Hadoop HA",
     "multi-paxos": "Multi-Paxos",
 }
-ALWAYS = ("single", "bookkeeper")
+ALWAYS = ("single",)
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed")
