@@ -42,6 +42,7 @@ class LabCollector(Collector):
             )
         yield from (role, sn, up)
         yield from self._groups()
+        yield from self._spent()
         yield from self._calls()
 
     def _groups(self) -> Iterator[Metric]:
@@ -88,6 +89,26 @@ class LabCollector(Collector):
             for event in ("periodic", "forced", "protocol"):
                 written.add_metric([name, event], getattr(counters, event))
         yield from (*gauges.values(), ended, sent, written)
+
+    def _spent(self) -> Iterator[Metric]:
+        """What replication cost metadata servers, journal nodes and bookies; each begins anew with its process."""
+        messages = CounterMetricFamily(
+            "cloverlab_server_messages", "Messages of replication", labels=["server", "kind"]
+        )
+        octets = CounterMetricFamily(
+            "cloverlab_server_message_octets", "Octets of these messages", labels=["server", "kind"]
+        )
+        logs = CounterMetricFamily("cloverlab_server_log_writes", "Synced writes of logs", labels=["server"])
+        writes = CounterMetricFamily(
+            "cloverlab_server_answered_writes", "Writes of clients that were carried out", labels=["server"]
+        )
+        for name, spent in self._lab.counted.servers.items():
+            for kind, number in spent.messages.items():
+                messages.add_metric([name, kind], number)
+                octets.add_metric([name, kind], spent.octets[kind])
+            logs.add_metric([name], spent.log_writes)
+            writes.add_metric([name], spent.operations)
+        yield from (messages, octets, logs, writes)
 
     def _calls(self) -> Iterator[Metric]:
         buckets = self._lab.buckets

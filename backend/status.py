@@ -24,6 +24,7 @@ def short(cluster: dict[str, Any]) -> dict[str, Any]:
         "data_nodes": [{key: node[key] for key in DATA_NODE_KEYS} for node in cluster["data_nodes"]],
         "journal_nodes": [{key: node[key] for key in JOURNAL_NODE_KEYS} for node in cluster["journal_nodes"]],
         "groups": [{key: group[key] for key in GROUP_KEYS} for group in cluster["groups"]],
+        "replicated": cluster["replicated"],
     }
 
 

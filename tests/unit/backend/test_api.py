@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from backend.app import create_app
+from backend.clusters.counters import Replicated
 from backend.fabrics.verbs import VERBS
 from backend.gate import BODY_OCTETS
 from backend.lab import Lab
@@ -280,7 +281,11 @@ def test_counters_of_the_groups_are_told_where_they_are_known(tmp_path: Path) ->
                 protocol=7,
             )
         }
+        lab.counted.servers = {"mds1": Replicated({"Prepare": 8}, {"Prepare": 900}, {"2": 4}, 5, 6)}
         cluster = (await client.get("/api/cluster")).json()
+        assert (
+            cluster["replicated"] == msgspec.to_builtins(lab.counted.servers) == short(cluster)["replicated"]
+        )
         told = {group["name"]: group["counters"] for group in cluster["groups"]}
         assert told == {"g1": None, "g2": msgspec.structs.asdict(lab.counted.groups["g2"])}
         assert {group["name"]: group["counters"] for group in short(cluster)["groups"]} == told
@@ -291,6 +296,10 @@ def test_counters_of_the_groups_are_told_where_they_are_known(tmp_path: Path) ->
             'cloverlab_group_open_operations{group="g2"} 1.0',
             'cloverlab_group_operations_total{group="g2",outcome="aborted"} 3.0',
             'cloverlab_group_messages_total{group="g2"} 20.0',
+            'cloverlab_server_messages_total{kind="Prepare",server="mds1"} 8.0',
+            'cloverlab_server_message_octets_total{kind="Prepare",server="mds1"} 900.0',
+            'cloverlab_server_log_writes_total{server="mds1"} 5.0',
+            'cloverlab_server_answered_writes_total{server="mds1"} 6.0',
         ):
             assert line in metrics
         assert 'cloverlab_group_objects{group="g1"}' not in metrics
