@@ -32,11 +32,11 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
     """How many calls of its group have had an effect up to here."""
 
 
-class Held(msgspec.Struct, frozen=True):
-    """What is under way at one member."""
+class UnderWay(msgspec.Struct, frozen=True):
+    """What one member has begun and not submitted."""
 
     decided: int
-    """Transactions that wait for the disks of others."""
+    """Transactions that wait for the disks."""
     waiting: int
     """Transactions that wait for locks."""
     read: int
@@ -148,7 +148,7 @@ class Execution:
         writer = self._transactions.locks.writer_of(things, until)
         return 0 if writer is None else writer[0]
 
-    def held(self) -> Held:
+    def under_way(self) -> UnderWay:
         decided, waiting = self._transactions.count()
         modes = self._transactions.locks.count()
-        return Held(decided, waiting, modes[Mode.READ], modes[Mode.UPDATE], modes[Mode.WRITE])
+        return UnderWay(decided, waiting, modes[Mode.READ], modes[Mode.UPDATE], modes[Mode.WRITE])

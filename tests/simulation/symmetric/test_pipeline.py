@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nodes.config import MILLISECOND
 from nodes.metadata.operations import ContentSummary, Create, List, Mkdir, Stat
 from nodes.protocols.symmetric.messages import Alive, Held
 from nodes.wire.messages import Message
@@ -34,3 +35,29 @@ def test_a_read_waits_only_for_writes_of_what_it_looks_at() -> None:
     assert all(task.done() for task in kept)
     lab.finish()
     assert lab.broken() == {}
+
+
+def test_a_member_tells_its_jobs_and_locks() -> None:
+    """Of one call before it is on mds2's disk, of its reader, and of another that makes the same directory longer."""
+    lab = SymmetricLab(2)
+    lab.ada.call(Mkdir("/d"))
+    lab.eve.call(Mkdir("/eve"))
+
+    def told(server: str) -> dict[str, int]:
+        found: dict[str, int] = lab.cluster.ask(server, {"do": "counters"})["pipeline"]
+        return found
+
+    nothing = dict.fromkeys(("active", "idle", "decided", "waiting", "read", "update", "write"), 0)
+    lab.run_ms(50)
+    assert told("mds1") == nothing
+    lab.cluster.servers["mds2"].store.slow_ns = 100 * MILLISECOND
+    lab.begin(lab.ada, Create("/d/a"))
+    lab.begin(lab.eve, Create("/d/e"))
+    lab.run_ms(20)
+    assert told("mds1") == nothing | {"idle": 1, "decided": 1, "waiting": 1, "read": 1, "write": 3}
+    assert told("mds2") == nothing | {"decided": 1, "waiting": 1, "read": 1, "update": 3}
+    lab.begin(lab.ada, Stat("/d/a"))
+    lab.run_ms(5)
+    assert told("mds1")["idle"] == 2
+    lab.finish()
+    assert lab.broken() == {} and told("mds1") == nothing

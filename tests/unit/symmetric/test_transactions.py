@@ -85,12 +85,12 @@ def test_nothing_is_visible_before_it_is_submitted() -> None:
     execution = opened()
     before = execution.namespace.digest
     execution.deliver(group(2, call(2, Create("/f"))))
-    assert execution.namespace.digest == before and execution.held().update == 3
+    assert execution.namespace.digest == before and execution.under_way().update == 3
     execution.made_durable(2)
-    assert execution.namespace.digest == before and execution.held().write == 3
+    assert execution.namespace.digest == before and execution.under_way().write == 3
     [outcome] = execution.submit()[1]
     assert outcome.result == Made(execution.namespace.tree.inodes[ROOT].entries["f"])  # type: ignore[index]
-    assert execution.held().write == 0
+    assert execution.under_way().write == 0
 
 
 def test_a_group_that_is_not_on_the_disk_is_not_submitted() -> None:
@@ -103,8 +103,8 @@ def test_a_group_that_is_not_on_the_disk_is_not_submitted() -> None:
 def test_two_calls_that_make_one_name_are_decided_one_after_the_other() -> None:
     execution = opened()
     execution.deliver(group(2, call(2, Create("/f")), call(2, Create("/f"), "bob")))
-    held = execution.held()
-    assert (held.decided, held.waiting) == (1, 1)
+    found = execution.under_way()
+    assert (found.decided, found.waiting) == (1, 1)
     execution.made_durable(2)
     first, second = execution.submit()[1]
     assert (first.error, second.error[:6]) == ("", "EEXIST")
@@ -120,7 +120,7 @@ def test_what_a_view_change_cuts_leaves_no_trace() -> None:
     execution.deliver(group(3, call(3, Create("/g"), "bob")))
     assert state_of(execution)[1] > before[1]
     execution.roll_back(1)
-    assert state_of(execution) == before and execution.held() == opened().held()
+    assert state_of(execution) == before and execution.under_way() == opened().under_way()
     for member in (execution, other):
         deliver_and_submit(member, group(2, call(9, Create("/h"), "bob")))
     assert state_of(execution) == state_of(other)
@@ -153,7 +153,7 @@ def test_without_locks_a_name_is_given_twice_and_the_second_is_rolled_back(
     monkeypatch.setattr(Locks, "grant", lambda locks, place: True)
     execution = opened()
     execution.deliver(group(2, call(2, Create("/f")), call(2, Create("/f"), "bob")))
-    assert execution.held().waiting == 0
+    assert execution.under_way().waiting == 0
     execution.made_durable(2)
     first, second = execution.submit()[1]
     assert first.error == "" and second.error == f"EEXIST: directory {ROOT} has 'f'"
@@ -264,7 +264,7 @@ def play(groups: list[JournalGroup], reference: Reference, rng: random.Random) -
             asked_sn = rng.randint(execution.applied_sn, execution.durable_sn)
             check_reads(execution, reference, asked_sn)
     assert execution.namespace.digest == execution.namespace.recompute_digest()
-    assert execution.held().waiting == execution.held().write == 0
+    assert execution.under_way().waiting == execution.under_way().write == 0
 
 
 def check_reads(execution: Execution, reference: Reference, asked_sn: int) -> None:
