@@ -14,7 +14,6 @@ from nodes.metadata.inode import Inode
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.records import LinkRecord, MakeRecord, MoveRecord, Record, RemoveRecord
 from nodes.metadata.tree import Undo
-from nodes.units import DIRECTORY
 
 Service = Callable[[Namespace, Any, Undo], None]
 """Carries out its part of a record and tells `undo` how that is taken back. Raises FsError before it has changed anything."""
@@ -71,10 +70,8 @@ def add_handles(namespace: Namespace, record: MakeRecord, undo: Undo) -> None:
         parent = number
 
 
-def _numbers(record: MakeRecord) -> list[int]:
-    kind = DIRECTORY if record.directory else 0
-    first = record.inode & ~DIRECTORY
-    return [(first + index) | kind for index in range(len(record.names))]
+def _numbers(record: MakeRecord) -> range:
+    return range(record.inode, record.inode + len(record.names))
 
 
 def count_name(namespace: Namespace, record: LinkRecord, undo: Undo) -> None:

@@ -63,15 +63,13 @@ class Locks:
         Both modes exclude write mode, and write mode is what an earlier one that changes a thing will have in the end. An earlier one that only
         looks is no obstacle: it is gone when this one writes.
         """
-        wanted = self._wanted[place]
-        if self._is_changed_before(place, wanted.looks) or self._is_changed_before(place, wanted.changes):
-            return False
+        changers = self._changers
+        for things in self._wanted[place]:
+            for thing in things:
+                if thing in changers and changers[thing][0] < place:
+                    return False
         self._granted.add(place)
         return True
-
-    def _is_changed_before(self, place: Place, things: Iterable[Thing]) -> bool:
-        changers = self._changers
-        return any(thing in changers and changers[thing][0] < place for thing in things)
 
     def upgrade(self, until: Place) -> None:
         """Everybody up to this place is ready to be submitted and asks for write mode: from now on no reader passes before it."""

@@ -83,7 +83,8 @@ class Transactions:
         self.locks.ask(place, wanted_by(call.operation, call.op_id.client))
         self._open.append(transaction)
         self._waiting.append(transaction)
-        self._decide_next()
+        if len(self._waiting) == 1:
+            self._decide_next()
         return transaction
 
     # --- deciding ------------------------------------------------------------------------------------------------------
