@@ -27,7 +27,8 @@ EXCLUDES: dict[Mode, frozenset[Mode]] = {
 """Table 1."""
 
 Thing = str | int
-"""What is locked: a name `/a/b`, what it leads to `/a/b/`, a session `@client`, an inode by its number."""
+"""What is locked: a name `/a/b`, what it leads to `/a/b/`, a session `@client`, a call `@client#number`, an
+inode by its number."""
 Place = tuple[int, int]
 """(sn, position in its group)."""
 

@@ -11,25 +11,19 @@ class Refusals:
 
     def __init__(self) -> None:
         self._errors: dict[str, dict[int, str]] = {}
-        self._lowest: dict[str, int] = {}
 
     def check(self, op_id: OpId) -> None:
-        """Raises FsError as the call was refused before, or ESTALE for one that was answered and is forgotten."""
+        """Raises FsError as the call was refused before."""
         error = self._errors.get(op_id.client, {}).get(op_id.number)
         if error is not None:
             raise FsError(*error.split(": ", 1))
-        if op_id.number < self._lowest.get(op_id.client, 0):
-            raise FsError("ESTALE", f"call {op_id.number} of {op_id.client} was answered and forgotten")
 
     def remember(self, op_id: OpId, lowest_open: int, error: str) -> None:
         """Forgets those whose answer the client has been given."""
         errors = self._errors.setdefault(op_id.client, {})
         errors[op_id.number] = error
-        if lowest_open > self._lowest.get(op_id.client, 0):
-            self._lowest[op_id.client] = lowest_open
-            for number in [number for number in errors if number < lowest_open]:
-                del errors[number]
+        for number in [number for number in errors if number < lowest_open]:
+            del errors[number]
 
     def forget(self, client: str) -> None:
         self._errors.pop(client, None)
-        self._lowest.pop(client, None)

@@ -14,12 +14,14 @@ from nodes.metadata.lookup import find
 from nodes.metadata.operations import (
     AddBlock,
     Append,
+    CloseSession,
     Complete,
     ContentSummary,
     Create,
     Delete,
     Link,
     Mkdir,
+    OpenSession,
     Read,
     Rename,
     Restamp,
@@ -32,22 +34,27 @@ from nodes.metadata.operations import (
 from nodes.metadata.paths import split
 from nodes.metadata.tree import Tree
 from nodes.protocols.symmetric.locks import Thing, Wanted
+from nodes.units import OpId
 
 ALONE = (Append, AddBlock, Complete, Restamp, Link)
 """Their outcome depends on an inode that other calls may reach by another of its names, by its number, or by the session that writes it:
 whatever comes before them is submitted first, and a second one of them waits for the first."""
 
 
-def wanted_by(operation: Write, client: str) -> Wanted:
-    """A call whose path is malformed fails without looking at anything. Every call changes its client's session, which remembers it."""
-    looks: set[Thing] = set()
-    changes: set[Thing] = {f"@{client}"}
-    touches = TOUCHES.get(type(operation))
-    if touches is not None:
-        try:
-            touches(operation, looks, changes)
-        except FsError:
-            return Wanted((), {f"@{client}"})
+def wanted_by(operation: Write, op_id: OpId) -> Wanted:
+    """Of the call itself, so that a second copy of it waits for the first, its client's session, and what the operation touches.
+
+    A call whose path is malformed fails without looking at more.
+    """
+    session, itself = f"@{op_id.client}", f"@{op_id.client}#{op_id.number}"
+    if type(operation) in (OpenSession, CloseSession):
+        return Wanted((), (session, itself))
+    looks: set[Thing] = {session}
+    changes: set[Thing] = {itself}
+    try:
+        TOUCHES[type(operation)](operation, looks, changes)
+    except FsError:
+        return Wanted((session,), (itself,))
     return Wanted(looks - changes, changes)
 
 

@@ -20,6 +20,7 @@ from nodes.protocols.symmetric.handles import Handles
 from nodes.protocols.symmetric.locks import Locks, Place
 from nodes.protocols.symmetric.refusals import Refusals
 from nodes.protocols.symmetric.touched import ALONE, wanted_by
+from nodes.units import OpId
 
 
 class Phase(Enum):
@@ -51,8 +52,8 @@ class Transaction:
         """What it changes; None for a repetition, and for a call that fails."""
         self.result: Result | None = None
         self.error = ""
-        self.before: tuple[int, int] = (0, 0)
-        """First free handle and newest time when it was decided."""
+        self.before: tuple[int, int, int] = (0, 0, 0)
+        """First free handle, newest time, and its client's lowest open call, when it was decided."""
 
     def enter(self, phase: Phase) -> None:
         assert phase in NEXT[self.phase], f"transaction {self.place}: {self.phase.name} to {phase.name}"
@@ -69,6 +70,8 @@ class Transactions:
         self.locks = Locks()
         self._newest_ns = namespace.newest_ns
         """Of the last transaction decided that changes anything."""
+        self._lowest_open: dict[str, int] = {}
+        """By client, as the transactions decided have told it: what is below has been answered."""
         self._open: deque[Transaction] = deque()
         self._waiting: deque[Transaction] = deque()
         """Those of them that are not decided."""
@@ -80,7 +83,7 @@ class Transactions:
     def begin(self, place: Place, call: CallRecord) -> Transaction:
         """The next one of the order; it is decided as soon as it has its locks."""
         transaction = Transaction(place, call)
-        self.locks.ask(place, wanted_by(call.operation, call.op_id.client))
+        self.locks.ask(place, wanted_by(call.operation, call.op_id))
         self._open.append(transaction)
         self._waiting.append(transaction)
         if len(self._waiting) == 1:
@@ -100,21 +103,25 @@ class Transactions:
         return self.locks.grant(transaction.place)
 
     def _decide(self, transaction: Transaction) -> None:
-        transaction.before = self.handles.first_free, self._newest_ns
+        call = transaction.call
+        lowest = self._lowest_open.get(call.op_id.client, 0)
+        transaction.before = self.handles.first_free, self._newest_ns, lowest
         transaction.enter(Phase.DECIDED)
+        if self._namespace.sessions.known(call.op_id.client):
+            self._lowest_open[call.op_id.client] = max(lowest, call.lowest_open)
         try:
-            transaction.result = self._repeated(transaction.call)
+            transaction.result = self._repeated(call.op_id, lowest)
             if transaction.result is None:
                 self._plan(transaction)
         except FsError as error:
             transaction.error = str(error)
 
-    def _repeated(self, call: CallRecord) -> Result | None:
-        """The result of a call that has been carried out. Raises FsError for one that failed, or was answered and forgotten."""
-        recorded = self._namespace.sessions.recorded(call.op_id)
-        if recorded is None:
-            self._refusals.check(call.op_id)
-        return recorded
+    def _repeated(self, op_id: OpId, lowest_open: int) -> Result | None:
+        """The result of a call that has been carried out. Raises FsError for one that failed, or was answered and may be forgotten."""
+        if op_id.number < lowest_open:
+            raise FsError("ESTALE", f"call {op_id.number} of {op_id.client} was answered and forgotten")
+        self._refusals.check(op_id)
+        return self._namespace.sessions.recorded(op_id)
 
     def _plan(self, transaction: Transaction) -> None:
         """Reads what the call depends on, and gives it a time and handles. Raises FsError."""
@@ -153,6 +160,7 @@ class Transactions:
             return False
         if type(transaction.call.operation) is CloseSession:
             self._refusals.forget(transaction.call.op_id.client)
+            del self._lowest_open[transaction.call.op_id.client]
         return True
 
     def _remember_refusal(self, transaction: Transaction) -> None:
@@ -167,8 +175,9 @@ class Transactions:
         assert transaction is self._open[-1], f"transaction {transaction.place} is not the last"
         self._open.pop()
         if transaction.phase is Phase.DECIDED:
-            first_free, self._newest_ns = transaction.before
+            first_free, self._newest_ns, lowest = transaction.before
             self.handles.take_back(first_free)
+            self._lowest_open[transaction.call.op_id.client] = lowest
         else:
             self._waiting.pop()
         transaction.enter(Phase.ROLLED_BACK)

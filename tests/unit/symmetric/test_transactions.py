@@ -202,6 +202,8 @@ READS: list[Read] = [
 ]
 HISTORY = st.lists(st.tuples(st.sampled_from(CLIENTS), OPERATIONS, st.booleans()), min_size=1, max_size=14)
 """Of each call its client, and whether it is asked twice."""
+ANSWERED = (0, 1, 3)
+"""How far behind a call everything has been answered; 0: nothing that is known of."""
 
 
 def groups_of(history: list[tuple[str, Operation, bool]], rng: random.Random) -> list[JournalGroup]:
@@ -209,7 +211,10 @@ def groups_of(history: list[tuple[str, Operation, bool]], rng: random.Random) ->
     calls = [call(number, operation) for number, operation in enumerate(
         [Mkdir("/d"), Create("/a"), Create("/d/a"), Append("/a", 512), Append("/d/a", 512)], 2
     )]  # fmt: skip
-    told = [call(number, operation, client) for number, (client, operation, _) in enumerate(history, 20)]
+    told = []
+    for number, (client, operation, _) in enumerate(history, 20):
+        behind = rng.choice(ANSWERED)
+        told.append(call(number, operation, client, number - behind if behind else 0))
     again = [each for each, (_, _, twice) in zip(told, history, strict=True) if twice]
     keyed = [(float(place), each) for place, each in enumerate(told)]
     keyed += [(told.index(each) + rng.random() * 3, each) for each in again]
