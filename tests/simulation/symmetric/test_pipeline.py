@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
+import pytest
+
 from nodes.config import MILLISECOND
 from nodes.metadata.operations import ContentSummary, Create, List, Mkdir, Stat
-from nodes.protocols.symmetric.messages import Alive, Held
+from nodes.protocols.symmetric.locks import Locks
+from nodes.protocols.symmetric.messages import Alive
+from nodes.protocols.symmetric.messages import Held as HeldSn
+from nodes.sim.network import Held
 from nodes.wire.messages import Message
 from tests.simulation.symmetric.lab import SymmetricLab
 
 
-def test_a_read_waits_only_for_writes_of_what_it_looks_at() -> None:
-    """mds3 has the write on its disk and does not know that all have it: it may be answered already (safety rule 20)."""
-    lab = SymmetricLab(1)
+def knows_not_that_all_have(lab: SymmetricLab) -> Held:
+    """mds3 has a write of `/ada/x` on its disk and does not know that all have it; mds1 knows, and has answered it (safety rule 20)."""
     lab.ada.call(Mkdir("/ada"))
     lab.eve.call(Mkdir("/eve"))
     lab.run_ms(50)
 
     def tells(sender: str, target: str, message: Message) -> bool:
-        return type(message) in (Held, Alive) and sender == "mds2" and target == "mds3"
+        return type(message) in (HeldSn, Alive) and sender == "mds2" and target == "mds3"
 
     held = lab.cluster.hold(tells)
     lab.ada.call(Mkdir("/ada/x"))
+    return held
+
+
+def test_a_read_waits_only_for_writes_of_what_it_looks_at() -> None:
+    lab = SymmetricLab(1)
+    held = knows_not_that_all_have(lab)
     for operation in (Stat("/eve"), List("/eve"), Stat("/ada/y")):
         task = lab.begin(lab.eve, operation)
         lab.run_ms(2)
         assert task.done(), operation
-    kept = [
-        lab.begin(lab.eve, each) for each in (Stat("/ada/x"), List("/ada"), Stat("/ada"), ContentSummary("/"))
-    ]
+    waiting = (Stat("/ada/x"), List("/ada"), Stat("/ada"), ContentSummary("/"))
+    kept = [lab.begin(lab.eve, operation) for operation in waiting]
     lab.run_ms(20)
     assert not any(task.done() for task in kept)
     held.release()
@@ -35,6 +44,17 @@ def test_a_read_waits_only_for_writes_of_what_it_looks_at() -> None:
     assert all(task.done() for task in kept)
     lab.finish()
     assert lab.broken() == {}
+
+
+def test_a_reader_that_passes_a_write_lock_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Locks, "writer_of", lambda locks, things, until: None)
+    lab = SymmetricLab(1)
+    knows_not_that_all_have(lab)
+    stale = lab.begin(lab.eve, Stat("/ada/x"))
+    lab.run_ms(2)
+    assert stale.done()
+    lab.finish()
+    assert "had been answered before it was invoked" in lab.broken()["linearisable"]
 
 
 def test_a_member_tells_its_jobs_and_locks() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -36,11 +35,12 @@ from nodes.metadata.operations import (
     Stat,
 )
 from nodes.metadata.records import CallRecord, MakeRecord, Record
-from nodes.protocols.symmetric import basic_services
+from nodes.protocols.symmetric import basic_services, transactions
 from nodes.protocols.symmetric.basic_services import add_handles, make_objects, name_is_free
 from nodes.protocols.symmetric.execution import AHEAD_MAX, Execution, Outcome
 from nodes.protocols.symmetric.handles import Handles
 from nodes.protocols.symmetric.locks import Locks
+from nodes.protocols.symmetric.transactions import Transactions
 from nodes.replicas.log import NOTHING
 from nodes.units import ROOT, OpId
 from nodes.wire.messages import JournalGroup
@@ -289,7 +289,7 @@ def test_members_decide_the_same_whatever_they_have_submitted(
     play(groups, Reference(groups), rng)
 
 
-def breaks(name: str, owner: type, instead: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> bool:
+def breaks(name: str, owner: Any, instead: Any, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether some history of many comes out differently with this in place."""
     for seed in range(300):
         rng = random.Random(seed)
@@ -310,8 +310,11 @@ SIMPLE: list[Operation] = [
     Rename("/d", "/b"),
     Rename("/a", "/d/b", True),
     Link("/a", "/b"),
+    *(Append(path, 512, force) for path in ("/a", "/b", "/d/a") for force in (False, True)),
+    *(kind(FILES[0], 5) for kind in (AddBlock, Complete, Restamp)),
     CloseSession(),
 ]
+asked_before = Transactions._repeated
 
 
 @pytest.mark.parametrize(
@@ -320,11 +323,20 @@ SIMPLE: list[Operation] = [
         ("grant", Locks, lambda locks, place: True),
         ("take_back", Handles, lambda handles, first_free: None),
         ("writer_of", Locks, lambda locks, things, until: None),
+        ("ALONE", transactions, ()),
+        ("_repeated", Transactions, lambda under_way, op_id, lowest_open: asked_before(under_way, op_id, 0)),
         ("grant", Locks, None),
     ],
-    ids=["no locks", "handles are lost", "readers pass writers", "nothing"],
+    ids=[
+        "no locks",
+        "handles are lost",
+        "readers pass writers",
+        "inodes by other ways",
+        "answered long ago",
+        "nothing",
+    ],
 )
-def test_each_part_is_needed(name: str, owner: type, instead: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_part_is_needed(name: str, owner: Any, instead: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Broken on purpose; with nothing broken the same histories come out well."""
-    found = breaks(name, owner, instead or getattr(owner, name), monkeypatch)
+    found = breaks(name, owner, getattr(owner, name) if instead is None else instead, monkeypatch)
     assert found == (instead is not None)
