@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Generator, Hashable
 
 import msgspec
 
+from nodes.metadata.lookup import TOP
 from nodes.metadata.namespace import Namespace
-from nodes.metadata.operations import Read, Result
+from nodes.metadata.operations import ContentSummary, Read, Result
 from nodes.metadata.planning import DONE
+from nodes.metadata.reading import summarise
 from nodes.metadata.records import AlterRecord, AtimeRecord, CallRecord
 from nodes.protocols.symmetric.locks import Mode, Place
+from nodes.protocols.symmetric.scheduler import AGAIN
 from nodes.protocols.symmetric.touched import looked_at
 from nodes.protocols.symmetric.transactions import Transaction, Transactions
 from nodes.units import OpId
@@ -59,6 +63,8 @@ class Execution:
         self._begun: deque[tuple[JournalGroup, list[Transaction]]] = deque()
         self._queued: deque[JournalGroup] = deque()
         """Delivered, and not begun: those before them are too many."""
+        self._readers = 0
+        """Long reads that are under way."""
 
     # --- from delivery to the end --------------------------------------------------------------------------------------
 
@@ -89,6 +95,7 @@ class Execution:
         group, transactions = self._begun.popleft()
         assert group.sn == self.applied_sn + 1, f"group {group.sn} after {self.applied_sn}"
         assert group.sn <= self.durable_sn, f"group {group.sn} is not on the disk"
+        assert self.may_submit, "somebody reads what would change"
         outcomes: list[Outcome] = []
         effects: list[OpId] = []
         following = iter(transactions)
@@ -148,7 +155,30 @@ class Execution:
         writer = self._transactions.locks.writer_of(things, until)
         return 0 if writer is None else writer[0]
 
+    def read(self, operation: Read) -> Generator[Hashable, None, Result]:
+        """Carries out a read; a long one lets others go first now and then, and keeps its read lock on everything. Raises FsError."""
+        if type(operation) is not ContentSummary:
+            return self.namespace.read(operation, TOP)
+        self._readers += 1
+        try:
+            steps = summarise(self.namespace.tree, operation)
+            while True:
+                try:
+                    next(steps)
+                except StopIteration as end:
+                    return end.value  # type: ignore[no-any-return]
+                yield AGAIN
+        finally:
+            self._readers -= 1
+
+    @property
+    def may_submit(self) -> bool:
+        """No write lock is granted while a long read is under way (Table 1)."""
+        return not self._readers
+
     def under_way(self) -> UnderWay:
         decided, waiting = self._transactions.count()
         modes = self._transactions.locks.count()
-        return UnderWay(decided, waiting, modes[Mode.READ], modes[Mode.UPDATE], modes[Mode.WRITE])
+        return UnderWay(
+            decided, waiting, modes[Mode.READ] + self._readers, modes[Mode.UPDATE], modes[Mode.WRITE]
+        )

@@ -119,12 +119,12 @@ class Replica:
         return self.execution.applied_sn
 
     def show(self, sn: int, holders: list[str]) -> list[tuple[int, list[Outcome]]]:
-        """Submits everything up to sn; for each group, what came of its calls.
+        """Submits everything up to sn, as far as no long read is under way; for each group, what came of its calls.
 
         `holders` are the members who have it; without any nothing is told: somebody has told it before.
         """
         shown: list[tuple[int, list[Outcome]]] = []
-        while self.applied_sn < min(sn, self.execution.delivered_sn):
+        while self.applied_sn < min(sn, self.execution.delivered_sn) and self.execution.may_submit:
             group, outcomes, effects = self.execution.submit()
             if holders:
                 self._tell(group, [(op_id.client, op_id.number) for op_id in effects], holders)

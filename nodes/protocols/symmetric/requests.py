@@ -11,7 +11,6 @@ from collections.abc import Callable
 import msgspec
 
 from nodes.errors import FsError
-from nodes.metadata.lookup import TOP
 from nodes.metadata.operations import WRITES, Attributes, Contents, Open, Result, Stat
 from nodes.metadata.records import AtimeRecord, CallRecord, Record
 from nodes.protocols.symmetric.execution import Outcome
@@ -60,7 +59,7 @@ class Requests:
 
     def queues(self) -> tuple[int, int]:
         """How many jobs are active, and how many idle."""
-        active = self._scheduler.waiting_for(TURN)
+        active = self._scheduler.active + self._scheduler.waiting_for(TURN)
         return active, len(self._scheduler) - active
 
     # --- writes -----------------------------------------------------------------------------------------------------
@@ -141,6 +140,11 @@ class Requests:
         self._scheduler.wake(LEASE)
         self._scheduler.run()
 
+    @property
+    def reading(self) -> bool:
+        """Whether a long read is under way and is to be gone on with."""
+        return self._scheduler.active > 0
+
     def _read(self, peer: str, request: Request) -> Steps:
         """What was answered before the call came is durable here, since every member holds what is answered."""
         asked_sn = self._replica.execution.durable_sn
@@ -152,16 +156,18 @@ class Requests:
                 break
             else:
                 yield LEASE
-        self._answer_read(peer, request)
-
-    def _answer_read(self, peer: str, request: Request) -> None:
-        execution = self._replica.execution
         result: Result | None = None
         error = ""
         try:
-            result = execution.namespace.read(request.operation, TOP)  # type: ignore[arg-type]
+            result = yield from self._replica.execution.read(request.operation)  # type: ignore[arg-type]
         except FsError as refused:
             error = str(refused)
+        while not self._may_answer():
+            yield LEASE
+        self._answer_read(peer, request, result, error)
+
+    def _answer_read(self, peer: str, request: Request, result: Result | None, error: str) -> None:
+        execution = self._replica.execution
         if isinstance(request.operation, Open) and isinstance(result, Contents):
             self._touch(result.inode)
         elif isinstance(request.operation, Stat) and isinstance(result, Attributes):

@@ -11,6 +11,8 @@ from collections.abc import Generator, Hashable
 
 Steps = Generator[Hashable, None, None]
 """What a job does; each time it is blocked it tells what it waits for."""
+AGAIN = "again"
+"""A job tells this that is not blocked, and lets others go first: it stays active."""
 
 
 class Job:
@@ -58,16 +60,21 @@ class Scheduler:
         for event in [event for event in self._idle if event != but]:
             self.wake(event)
 
+    @property
+    def active(self) -> int:
+        return len(self._active)
+
     def run(self) -> None:
-        """Executes the active jobs, each until it is blocked or ends."""
-        while self._active:
+        """Executes the active jobs once, each until it is blocked, lets others go first, or ends."""
+        for _ in range(len(self._active)):
             job = self._active.popleft()
             try:
                 event = next(job.steps)
             except StopIteration:
                 self._size -= 1
             else:
-                self._idle.setdefault(event, deque()).append(job)
+                waiting = self._active if event == AGAIN else self._idle.setdefault(event, deque())
+                waiting.append(job)
 
     def clear(self) -> list[Job]:
         """Ends all jobs where they are; which they were."""

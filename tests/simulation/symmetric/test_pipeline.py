@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import pytest
 
 from nodes.config import MILLISECOND
+from nodes.metadata import reading
 from nodes.metadata.operations import ContentSummary, Create, List, Mkdir, Stat
+from nodes.protocols.symmetric.execution import Execution
 from nodes.protocols.symmetric.locks import Locks
 from nodes.protocols.symmetric.messages import Alive
 from nodes.protocols.symmetric.messages import Held as HeldSn
@@ -81,3 +86,55 @@ def test_a_member_tells_its_jobs_and_locks() -> None:
     assert told("mds1")["idle"] == 2
     lab.finish()
     assert lab.broken() == {} and told("mds1") == nothing
+
+
+def slow_summary(lab: SymmetricLab, monkeypatch: pytest.MonkeyPatch, each_ms: int = 1) -> asyncio.Task[Any]:
+    """mds1 counts sixty directories, each in so many milliseconds; meanwhile eve makes one more."""
+    for number in range(60):
+        lab.ada.call(Mkdir(f"/d{number}"))
+    lab.eve.call(Mkdir("/eve"))
+    lab.run_ms(50)
+    world = lab.cluster.servers["mds1"].world
+    assert world is not None
+    monkeypatch.setattr(reading, "SLICE", 1)
+    monkeypatch.setattr(world, "when_idle", lambda step: world.clock.call_later(each_ms * MILLISECOND, step))
+    summary = lab.begin(lab.ada, ContentSummary("/"))
+    lab.run_ms(10)
+    lab.begin(lab.eve, Mkdir("/late"))
+    lab.run_ms(20)
+    return summary
+
+
+def test_a_long_read_lets_others_go_first_and_keeps_its_read_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = SymmetricLab(3)
+    summary = slow_summary(lab, monkeypatch)
+    late = lab.tasks[-1]
+    looks = [lab.begin(lab.ada, Stat(path)) for path in ("/d1", "/late")]
+    lab.run_ms(5)
+    assert [task.done() for task in (summary, late, *looks)] == [False, True, True, False]
+    pipeline = lab.cluster.ask("mds1", {"do": "counters"})["pipeline"]
+    assert (pipeline["active"], pipeline["idle"], pipeline["decided"]) == (1, 1, 1)
+    lab.cluster.run_until(looks[1].done)
+    assert summary.done() and summary.result().result.directories == 62
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_a_write_beneath_a_long_read_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Execution, "may_submit", True)
+    lab = SymmetricLab(3)
+    slow_summary(lab, monkeypatch)
+    lab.finish()
+    assert "ContentSummary(/)" in lab.broken()["linearisable"]
+
+
+def test_a_long_read_ends_with_the_view_that_its_member_falls_out_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = SymmetricLab(4)
+    summary = slow_summary(lab, monkeypatch, 20)
+    for other in ("mds2", "mds3"):
+        lab.faults.cut("mds1", other)
+    lab.await_view_of("mds2", "mds3")
+    assert not summary.done()
+    lab.finish()
+    assert summary.result().epoch > 1 and summary.result().result.directories == 63
+    assert lab.broken() == {}
