@@ -138,3 +138,16 @@ def test_a_long_read_ends_with_the_view_that_its_member_falls_out_of(monkeypatch
     lab.finish()
     assert summary.result().epoch > 1 and summary.result().result.directories == 63
     assert lab.broken() == {}
+
+
+def test_a_long_read_outlasts_a_change_of_the_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the views before had settled is submitted once it has ended."""
+    lab = SymmetricLab(5)
+    summary = slow_summary(lab, monkeypatch, 5)
+    lab.faults.force_view("g1")
+    lab.await_view_of(*lab.names)
+    assert not summary.done() and lab.tasks[-1].done()
+    lab.cluster.run_until(summary.done)
+    assert (summary.result().epoch, summary.result().result.directories) == (2, 62)
+    lab.finish()
+    assert lab.broken() == {}
