@@ -19,7 +19,7 @@ class Family(msgspec.Struct, frozen=True):
     locked: bool = True
     """Whether one server at a time holds the group's lock and leads; else the members of a view agree, and the view can be changed by hand."""
     counts: bool = False
-    """Whether its servers count what they send to one another (the control question `counters`)."""
+    """Whether each of its servers counts, not only who leads: what it sends, or its jobs and locks (the control question `counters`)."""
     groups_max: int = 8
     journal_sync: str = "ssp"
     """Its choice for the slot `journal_sync`, where the replication has one."""
@@ -93,6 +93,7 @@ FAMILIES: dict[str, Family] = {
         "every member active, writes in total order (SAA)",
         "anywhere",
         locked=False,
+        counts=True,
         groups_max=1,
     ),
 }

@@ -31,9 +31,27 @@ class Replicated(msgspec.Struct):
     """Clients' writes that it answered as the one who leads."""
 
 
+class Pipeline(msgspec.Struct):
+    """What is under way at one server whose family has jobs and locks (SAA §6)."""
+
+    active: int
+    """Jobs that wait for nothing but to be scheduled."""
+    idle: int
+    """Jobs that wait for disks, locks or a lease."""
+    decided: int
+    """Transactions that wait for the disks of all."""
+    waiting: int
+    """Transactions that wait for locks."""
+    read: int
+    update: int
+    write: int
+    """Locks held, by mode."""
+
+
 class Told(msgspec.Struct):
     counters: Counters | None
     replication: Replicated | None = None
+    pipeline: Pipeline | None = None
 
 
 class Counted(msgspec.Struct):
@@ -41,6 +59,7 @@ class Counted(msgspec.Struct):
     """A group whose active does not answer now is left out."""
     servers: dict[str, Replicated] = {}
     """Who does not answer, or does not count, is left out."""
+    pipelines: dict[str, Pipeline] = {}
 
 
 async def counted(fabric: ClusterFabric, family: Family) -> Counted:
@@ -52,6 +71,7 @@ async def counted(fabric: ClusterFabric, family: Family) -> Counted:
     return Counted(
         {group: counters for group, counters in groups.items() if counters is not None},
         {name: each.replication for name, each in told.items() if each.replication is not None},
+        {name: each.pipeline for name, each in told.items() if each.pipeline is not None},
     )
 
 

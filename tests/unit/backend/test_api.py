@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from backend.app import create_app
+from backend.clusters.counters import Pipeline
 from backend.fabrics.verbs import VERBS
 from backend.gate import BODY_OCTETS
 from backend.lab import Lab
@@ -261,6 +262,15 @@ def test_each_group_counts_its_own_serial_numbers(tmp_path: Path) -> None:
         ]
 
     with_api(tmp_path, ask, Shape(groups=2, standbys=2))
+
+
+def test_jobs_and_locks_are_told_by_server(tmp_path: Path) -> None:
+    async def ask(client: httpx.AsyncClient, lab: Lab) -> None:
+        lab.counted.pipelines = {"mds1": Pipeline(1, 2, 3, 4, 5, 6, 7)}
+        told = (await client.get("/api/cluster")).json()["pipelines"]
+        assert told == {"mds1": msgspec.structs.asdict(lab.counted.pipelines["mds1"])}
+
+    with_api(tmp_path, ask)
 
 
 def test_counters_of_the_groups_are_told_where_they_are_known(tmp_path: Path) -> None:
