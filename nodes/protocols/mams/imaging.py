@@ -8,7 +8,7 @@ from __future__ import annotations
 from nodes.config import MILLISECOND, SECOND
 from nodes.metadata.pages import Log
 from nodes.protocols.mams.configuration import ConfigurationKeeper
-from nodes.protocols.mams.messages import ImageTaken, Prune, TakeImage
+from nodes.protocols.mams.messages import ImageGoesOn, ImageTaken, Prune, TakeImage
 from nodes.protocols.mams.replica import Replica
 from nodes.protocols.mams.ssp import Ssp
 from nodes.replicas.answering import Answering
@@ -18,7 +18,10 @@ from nodes.wire.messages import Mark
 
 PAPER = "VSSP §III.D"
 PATIENCE_NS = 600 * SECOND
-"""For an image to be written; a standby that is lost is given up at once."""
+"""For an image to be written."""
+SILENCE_NS = 3 * SECOND
+"""Who takes an image and has not been heard of for so long takes none. It is longer than an acknowledgement may be late: an image that is begun
+anew costs everybody more than one that comes later."""
 LOOK_NS = 5 * MILLISECOND
 GROUPS_AT_ONCE = 8
 """Groups that a standby applies in one turn after its namespace stood still."""
@@ -47,6 +50,7 @@ class Imaging:
         self._ordered = ""
         """Who is taking an image now."""
         self._ordered_at_ns = 0
+        self._heard_ns = 0
         self._orders = 0
         self._order_sent = TakeImage(epoch, 0, [])
         self._failures = 0
@@ -128,12 +132,19 @@ class Imaging:
 
     # --- steps ----------------------------------------------------------------------------------------------------
 
-    def on_image_taken(self, peer: str, message: ImageTaken) -> None:
-        if peer != self._ordered or (message.epoch, message.order) != (self._epoch, self._orders):
+    def on_image(self, peer: str, message: ImageTaken | ImageGoesOn) -> None:
+        """An image counts also when its writer has fallen out of step, or been given up, meanwhile: what it wrote was committed."""
+        if message.epoch != self._epoch:
             return
-        self._ordered = ""
-        self._failures = 0 if message.holders else self._failures + 1
-        if message.holders:
+        asked = peer == self._ordered and message.order == self._orders
+        if isinstance(message, ImageGoesOn):
+            if asked:
+                self._heard_ns = self._replica.world.clock.monotonic_ns()
+            return
+        if asked:
+            self._ordered = ""
+            self._failures = 0 if message.holders else self._failures + 1
+        if message.holders and message.sn > self._taken_sn:
             self._taken(message.sn, message.holders)
 
     def _taken(self, sn: int, holders: list[str]) -> None:
@@ -152,7 +163,7 @@ class Imaging:
         self._ordered = standbys[self._orders % len(standbys)]
         self._orders += 1
         self._wanted = False
-        self._ordered_at_ns = self._replica.world.clock.monotonic_ns()
+        self._ordered_at_ns = self._heard_ns = self._replica.world.clock.monotonic_ns()
         others = [node for node in [*standbys, self._replica.name] if node != self._ordered]
         self._order_sent = TakeImage(self._epoch, self._orders, [self._ordered, *others])
         self._remind()
@@ -176,11 +187,9 @@ class Imaging:
         return bool(self._ordered)
 
     def _busy(self) -> bool:
-        """Whether an image is being taken; a standby that is gone takes none."""
-        if self._ordered and (
-            self._ordered not in self._sync.participants
-            or self._replica.world.clock.monotonic_ns() - self._ordered_at_ns > PATIENCE_NS
-        ):
+        """Whether an image is being taken; a server that has fallen silent takes none."""
+        now = self._replica.world.clock.monotonic_ns()
+        if now - self._heard_ns > SILENCE_NS or now - self._ordered_at_ns > PATIENCE_NS:
             self._ordered = ""
         return bool(self._ordered)
 
@@ -302,10 +311,11 @@ class Photographer:
         self._scope: Scope | None = None
 
     def on_order(self, peer: str, order: TakeImage, session: Scope | None) -> None:
-        """Says that it takes none when it has another in hand or may not (no `session`); an order in hand is not heard again."""
+        """Says that it takes none when it has another in hand or may not (no `session`); that it goes on, when it has this one in hand."""
         name = f"image {order.order} of epoch {order.epoch}"
         busy = self._scope is not None and self._scope.busy
         if busy and self._scope is not None and self._scope.name == name:
+            self._replica.world.network.send(peer, ImageGoesOn(order.epoch, order.order))
             return
         if busy or session is None:
             self._replica.world.network.send(peer, ImageTaken(order.epoch, order.order, 0, []))
