@@ -116,7 +116,7 @@ class BlocksKept(Check):
     # --- what the actives tell -------------------------------------------------------------------------------------
 
     def _on_health(self, stamped: Stamped, event: BlockHealth) -> None:
-        if (event.health == "missing") != (not event.holders):
+        if (event.health in ("missing", "freed")) != (not event.holders):
             self.fail(
                 f"{stamped.server} says that block {event.block:016x} is {event.health} and names "
                 f"{len(event.holders)} holders",

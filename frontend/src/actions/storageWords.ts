@@ -72,6 +72,7 @@ const BlockHealth: Tell<{ block: string; health: string; holders: string[] }> = 
     under: `has too few replicas: ${listed(event.holders)}`,
     over: `has too many replicas: ${listed(event.holders)}`,
     missing: "is missing: no data node that lives has it",
+    freed: "is in no file any more",
   };
   return `${block(event.block)} ${words[event.health] ?? event.health}`;
 };

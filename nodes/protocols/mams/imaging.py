@@ -284,7 +284,7 @@ class Imaging:
         return min((image.sn for image in images), default=0)
 
 
-async def take_image(replica: Replica, active: str, order: TakeImage, scope: Scope) -> None:
+async def take_image(replica: Replica, order: TakeImage, scope: Scope) -> ImageTaken:
     """The standby's part: its namespace stands still while the image is made, some milliseconds at a time. Raises OSError."""
     state = replica.state
     mark = replica.log.mark_at(state.applied_sn)
@@ -295,7 +295,7 @@ async def take_image(replica: Replica, active: str, order: TakeImage, scope: Sco
 
     state.freeze()
     holders = await replica.images.write(state.namespace, mark, order.replicas, dumped)
-    replica.world.network.send(active, ImageTaken(order.epoch, order.order, mark.sn, holders))
+    return ImageTaken(order.epoch, order.order, mark.sn, holders)
 
 
 async def _catch_up(replica: Replica) -> None:
@@ -309,20 +309,30 @@ class Photographer:
     def __init__(self, replica: Replica):
         self._replica = replica
         self._scope: Scope | None = None
+        self._taken: ImageTaken | None = None
+        """The last image; whoever asks for it again has not heard of it."""
 
     def on_order(self, peer: str, order: TakeImage, session: Scope | None) -> None:
         """Says that it takes none when it has another in hand or may not (no `session`); that it goes on, when it has this one in hand."""
+        send, taken = self._replica.world.network.send, self._taken
+        if taken is not None and (taken.epoch, taken.order) == (order.epoch, order.order):
+            send(peer, taken)
+            return
         name = f"image {order.order} of epoch {order.epoch}"
         busy = self._scope is not None and self._scope.busy
         if busy and self._scope is not None and self._scope.name == name:
-            self._replica.world.network.send(peer, ImageGoesOn(order.epoch, order.order))
+            send(peer, ImageGoesOn(order.epoch, order.order))
             return
         if busy or session is None:
-            self._replica.world.network.send(peer, ImageTaken(order.epoch, order.order, 0, []))
+            send(peer, ImageTaken(order.epoch, order.order, 0, []))
             return
         self.stop()
         self._scope = session.child(name)
-        self._scope.spawn(take_image(self._replica, peer, order, self._scope), "image")
+        self._scope.spawn(self._take(peer, order, self._scope), "image")
+
+    async def _take(self, peer: str, order: TakeImage, scope: Scope) -> None:
+        self._taken = await take_image(self._replica, order, scope)
+        self._replica.world.network.send(peer, self._taken)
 
     def stop(self) -> None:
         """The namespace may change again."""

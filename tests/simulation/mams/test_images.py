@@ -13,7 +13,7 @@ import pytest
 from nodes.config import SECOND, WorkloadConfig, one_group
 from nodes.invariants import registry
 from nodes.metadata.operations import Mkdir, Stat
-from nodes.protocols.mams.messages import ImageGoesOn, Renew, TakeImage
+from nodes.protocols.mams.messages import ImageGoesOn, ImageTaken, Renew, TakeImage
 from nodes.protocols.vssp.messages import FilePiece, ImagePacket
 from nodes.sim.cluster import SimCluster
 from nodes.sim.explore import Explorer, random_plan
@@ -278,6 +278,19 @@ def test_who_is_gone_takes_no_image_and_another_one_does() -> None:
     packets.drop()
     lab.cluster.run_until(lambda: bool(steps(lab, "image", "taken")), 10 * SECOND)
     assert writer not in steps(lab, "image", "taken")[0]
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_an_order_that_is_given_again_when_the_image_is_there_takes_no_other() -> None:
+    lab = Lab(18, image_every=5)
+    taken = lab.cluster.hold(lambda sender, receiver, message: type(message) is ImageTaken)
+    for number in range(6):
+        lab.ada.call(Mkdir(f"/d{number}"))
+    lab.cluster.run_until(lambda: len(taken.messages) >= 3, 60 * SECOND)
+    assert sum(type(s.event) is ImageWritten for s in lab.cluster.events) == 1
+    taken.drop()
+    lab.cluster.run_until(lambda: bool(steps(lab, "image", "taken")), 60 * SECOND)
     lab.finish()
     assert lab.broken() == {}
 
