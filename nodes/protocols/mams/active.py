@@ -204,6 +204,7 @@ class Active(Leader):
             self._admit(peer, promise)
         self._tenure.spawn(self._ticks(), "ticks")
         self._tenure.spawn(self.imaging.run(), "images")
+        self._tenure.spawn(self.imaging.look_after(), "pool")
         self._tenure.spawn(self._follow_checkpoints(), "checkpoints")
 
     async def _flush(self) -> None:

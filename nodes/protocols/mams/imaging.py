@@ -199,14 +199,10 @@ class Imaging:
     # --- procedures -----------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """An image every so many groups, and whenever the log is half full; then the journals below it go."""
-        pause_ns = self._replica.config.cluster.timing.renew_scan_ms * MILLISECOND
+        """An image every so many groups, and whenever the log is half full."""
         while True:
-            await self._replica.world.clock.sleep(pause_ns)
+            await self._pause()
             self._look_at_log()
-            if self._checks:
-                self._checks = False
-                await self._survey(again=True)
             if self._busy():
                 self._remind()
                 continue
@@ -215,11 +211,25 @@ class Imaging:
                 await self._take_alone()
             elif self._forces or self._wanted or self._is_due():
                 self._order()
-            elif self._prunes and not self._in_use:
+
+    async def look_after(self) -> None:
+        """What a person wants to be compared, and after each image the journals below it: a node that does not report keeps no image waiting."""
+        while True:
+            await self._pause()
+            if self._checks:
+                self._checks = False
+                await self._survey(again=True)
+            if self._prunes and not self._in_use and not self._busy():
+                self._prunes = False
                 images = await self._survey()
-                self._prunes = self._in_use
-                if not self._prunes:
+                if self._in_use:
+                    self._prunes = True
+                else:
                     self._prune(images)
+
+    async def _pause(self) -> None:
+        timing = self._replica.config.cluster.timing
+        await self._replica.world.clock.sleep(timing.renew_scan_ms * MILLISECOND)
 
     def _is_due(self) -> bool:
         every = self._replica.config.cluster.image_every

@@ -14,7 +14,7 @@ from nodes.config import SECOND, WorkloadConfig, one_group
 from nodes.invariants import registry
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.mams.messages import ImageGoesOn, ImageTaken, Renew, TakeImage
-from nodes.protocols.vssp.messages import FilePiece, ImagePacket
+from nodes.protocols.vssp.messages import FilePiece, FileReport, ImagePacket
 from nodes.sim.cluster import SimCluster
 from nodes.sim.explore import Explorer, random_plan
 from nodes.sim.network import Held
@@ -306,6 +306,19 @@ def test_an_image_that_was_given_up_counts_when_it_comes_after_all() -> None:
     assert len(steps(lab, "image", "order")) == 2
     orders.drop()
     silence.drop()
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_a_node_that_does_not_report_keeps_no_image_waiting() -> None:
+    """The active asks for reports before it prunes, and a node that is gone answers none of them; the next image is due long before it gives up."""
+    lab = Lab(19, image_every=5)
+    reports = lab.cluster.hold(lambda sender, receiver, message: type(message) is FileReport)
+    for number in range(30):
+        lab.ada.call(Mkdir(f"/d{number}"))
+        lab.run_ms(300)
+    assert reports.messages and len(steps(lab, "image", "taken")) >= 4
+    reports.drop()
     lab.finish()
     assert lab.broken() == {}
 
