@@ -134,16 +134,25 @@ def test_a_damaged_partition_is_told_by_who_needs_it_and_by_nobody_else() -> Non
 
 
 def test_an_image_stays_while_it_is_looked_into() -> None:
-    lab = PoolLab(33, nodes=2, partitions=1, files=20_000)
+    lab = PoolLab(33, nodes=2, partitions=2, files=2_000)
     for sn in (100, 110):
         lab.written("n1", Mark(0, 1, sn, 0))
-    held = lab.spawn("n2", lab.pools["n2"].look(ROOT, [], 100))
+    pool = lab.pools["n2"]
+    over: list[bool] = []
+
+    async def look_all_the_time() -> None:
+        while not over:
+            assert (await pool.look(ROOT, [], 100)).sn == 100
+
+    looking = lab.spawn("n2", look_all_the_time())
     for sn in (120, 130):
         lab.written("n1", Mark(0, 1, sn, 0))
-    lab.until(held.done)
-    assert held.result().sn == 100 and lab.pools["n2"].stored() == [100, 120, 130]
+    assert pool.stored() == [100, 120, 130]
+    over.append(True)
+    lab.until(looking.done)
+    looking.result()
     lab.written("n1", Mark(0, 1, 140, 0))
-    assert lab.pools["n2"].stored() == [130, 140]
+    assert pool.stored() == [130, 140]
 
 
 def test_a_server_says_where_the_path_goes_on_in_another_group() -> None:
