@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from random import Random
 
 import pytest
@@ -134,25 +135,21 @@ def test_a_damaged_partition_is_told_by_who_needs_it_and_by_nobody_else() -> Non
 
 
 def test_an_image_stays_while_it_is_looked_into() -> None:
-    lab = PoolLab(33, nodes=2, partitions=2, files=2_000)
-    for sn in (100, 110):
-        lab.written("n1", Mark(0, 1, sn, 0))
+    lab = PoolLab(33, nodes=2, partitions=1, files=20_000)
     pool = lab.pools["n2"]
-    over: list[bool] = []
-
-    async def look_all_the_time() -> None:
-        while not over:
-            assert (await pool.look(ROOT, [], 100)).sn == 100
-
-    looking = lab.spawn("n2", look_all_the_time())
-    for sn in (120, 130):
+    pool.pinned.add(100)
+    for sn in (100, 110, 120):
         lab.written("n1", Mark(0, 1, sn, 0))
-    assert pool.stored() == [100, 120, 130]
-    over.append(True)
+    pool.pinned.clear()
+    looking = lab.spawn("n2", pool.look(ROOT, [], 100))
+    turns = count()
+    lab.until(lambda: next(turns) == 3)
+    assert lab.run("n2", pool.read([], lambda: None)) is None, "nothing is read, and the shelf is tidied"
     lab.until(looking.done)
-    looking.result()
-    lab.written("n1", Mark(0, 1, 140, 0))
-    assert pool.stored() == [130, 140]
+    assert looking.result().sn == 100 and pool.stored() == [100, 110, 120]
+    lab.run("n2", pool.read([], lambda: None))
+    lab.run("n1", lab.pools["n1"].survey(lab.names))
+    assert pool.stored() == [110, 120]
 
 
 def test_a_server_says_where_the_path_goes_on_in_another_group() -> None:
