@@ -7,6 +7,8 @@ from typing import Any
 from backend.checkpoints.service import ask
 from backend.errors import Impossible, NotThere, Unavailable
 from backend.lab import Lab
+from backend.pool.models import LookedIn
+from nodes.metadata.paths import shown, split
 from nodes.units import ROOT_GROUP, home_group
 
 LOOK_S = 30.0
@@ -16,38 +18,37 @@ LOOK_S = 30.0
 async def look(lab: Lab, path: str, sn: int) -> dict[str, Any]:
     """From group to group, as the path goes, in each one's newest image; at a given `sn` in the first group's alone.
 
-    Raises NotThere when no server has such an image, Impossible for a path that is none, Unavailable.
+    Raises FsError for a path that is none, NotThere when no server has such an image, Impossible, Unavailable.
     """
+    split(path)
     homes = {group.number: group.name for group in lab.home.file.cluster.groups}
     group, start, left = ROOT_GROUP, 0, path
     steps: list[dict[str, Any]] = []
     while True:
         seen = await look_in_group(lab, homes[group], {"path": left, "start": start, "sn": sn})
-        steps.append(
-            {
-                key: seen[key]
-                for key in ("group", "server", "sn", "partitions", "loaded", "octets", "of_octets")
-            }
-        )
+        steps.append({key: seen[key] for key in LookedIn.model_fields})
         if not seen["elsewhere"]:
-            found = seen["found"]
-            return {"path": path, "found": found, "names": seen["names"], "steps": steps}
+            return {"path": path, "found": seen["found"], "names": seen["names"], "steps": steps}
         start, left = seen["elsewhere"], "/" + "/".join(seen["left"])
         group = home_group(start)
         if sn:
             raise Impossible(
-                f"{homes[group]} goes on with {path}, and its images have other numbers: ask without sn"
+                f"{shown(path)} goes on in {homes[group]}, whose images have other numbers: ask without sn"
             )
 
 
 async def look_in_group(lab: Lab, group: str, question: dict[str, Any]) -> dict[str, Any]:
     """By the first server that has the image; standbys before the active, which has more to do."""
     servers = [server for server in lab.fabric.picture.servers.values() if server.group == group]
-    reasons: list[str] = []
+    refusals: list[str] = []
     for server in sorted(servers, key=lambda each: each.believes == "active"):
         try:
             seen = await ask(lab, server.name, {"do": "look_in_image", **question}, LOOK_S)
             return {"group": group, "server": server.name, **seen}
-        except (Impossible, Unavailable) as refused:
-            reasons.append(f"{server.name}: {refused.message}")
-    raise NotThere(reasons[0] if reasons else f"{group} has no server")
+        except Impossible as refused:
+            refusals.append(f"{server.name}: {refused.message}")
+        except Unavailable:
+            continue
+    if not refusals:
+        raise Unavailable(f"no server of {group} answers")
+    raise NotThere(refusals[0])

@@ -87,17 +87,10 @@ def test_what_is_not_there_is_not_found() -> None:
 def test_a_file_of_several_names_is_found_under_each() -> None:
     """It lies once in the image, with one of its directories."""
     namespace = Namespace()
-    steps = [OpenSession(), *(Mkdir(f"/d{number}") for number in range(12))]
+    steps = [OpenSession(), *(Mkdir(f"/d{number}") for number in range(12)), Create("/d0/f")]
+    steps += [Link("/d0/f", f"/d{number}/g") for number in range(1, 12)]
     for number, operation in enumerate(steps, 1):
         namespace.apply(namespace.plan(operation, OpId("ada", number), number, number))
-    made = namespace.plan(Mkdir("/d0/x"), OpId("ada", 20), 20, 20)
-    namespace.apply(made)
-    from nodes.metadata.operations import Create
-
-    namespace.apply(namespace.plan(Create("/d0/f"), OpId("ada", 21), 21, 21))
-    for number in range(1, 12):
-        operation = Link("/d0/f", f"/d{number}/g")
-        namespace.apply(namespace.plan(operation, OpId("ada", 21 + number), 21 + number, 21 + number))
     lab = shelved(namespace)
     for number in range(1, 12):
         found = look(lab, f"/d{number}/g").found
