@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -52,16 +54,26 @@ class Pool:
         self._process.wait(20)
 
 
-def measure(directory: Path, inodes: int, rounds: int) -> dict[str, float]:
-    nodes = {name: Pool(name, directory) for name in [*REPLICAS, READER]}
-    written: dict[str, list[dict[str, Any]]] = {way: [] for way in WAYS}
-    read: dict[str, list[float]] = {way: [] for way in WAYS}
-    pauses: list[float] = []
-    busy: list[float] = []
+@contextlib.contextmanager
+def running(directory: Path, names: list[str]) -> Iterator[dict[str, Pool]]:
+    """Pool nodes that know each other, ended afterwards."""
+    nodes = {name: Pool(name, directory) for name in names}
     try:
         addresses = {name: node.address for name, node in nodes.items()}
         for node in nodes.values():
             node.ask("peers", peers=addresses)
+        yield nodes
+    finally:
+        for node in nodes.values():
+            node.end()
+
+
+def measure(directory: Path, inodes: int, rounds: int) -> dict[str, float]:
+    written: dict[str, list[dict[str, Any]]] = {way: [] for way in WAYS}
+    read: dict[str, list[float]] = {way: [] for way in WAYS}
+    pauses: list[float] = []
+    busy: list[float] = []
+    with running(directory, [*REPLICAS, READER]) as nodes:
         writer = nodes[REPLICAS[0]]
         writer.ask("fill", inodes=inodes)
         for number in range(rounds + 1):
@@ -82,9 +94,6 @@ def measure(directory: Path, inodes: int, rounds: int) -> dict[str, float]:
                     f"round {number}/{rounds} {way}: {told} pauses {late} ms, read {taken}",
                     file=sys.stderr,
                 )
-    finally:
-        for node in nodes.values():
-            node.end()
     seconds = {way: median(told["replicated_s"] for told in written[way]) for way in WAYS}
     reads = {way: median(read[way]) for way in WAYS}
     mib = written["8p"][0]["octets"] / MIB

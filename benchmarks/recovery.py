@@ -152,18 +152,22 @@ async def until(true: Callable[[], bool]) -> None:
         raise TimeoutError(f"the recovery did not come to its end within {LONG_S:.0f} s")
 
 
-def measure(directory: Path) -> dict[str, Any]:
-    """The rows of both tables in turn, each a few times; medians by recovery time."""
-    wanted = [(mb, SOME) for mb in SIZES_MB] + [(10, undecided) for undecided in UNDECIDED.values()]
+def rows_of(directory: Path, wanted: list[tuple[int, int]], rounds: int) -> dict[tuple[int, int], Measured]:
+    """By (MB, undecided operations), in turn, each a few times; medians by recovery time."""
     found: dict[tuple[int, int], list[Measured]] = {row: [] for row in wanted}
-    for number in range(ROUNDS):
+    for number in range(rounds):
         for place, (mb, undecided) in enumerate(wanted):
             each = uvloop.run(recover(directory / f"{number}-{place}", mb, undecided))
             shutil.rmtree(directory / f"{number}-{place}")
             found[mb, undecided].append(each)
-            print(f"round {number + 1}/{ROUNDS} {each}", file=sys.stderr)
-    rows = {row: sorted(each, key=lambda one: one.recovery_s)[ROUNDS // 2] for row, each in found.items()}
-    return figures_of(rows)
+            print(f"round {number + 1}/{rounds} {each}", file=sys.stderr)
+    return {row: sorted(each, key=lambda one: one.recovery_s)[rounds // 2] for row, each in found.items()}
+
+
+def measure(directory: Path) -> dict[str, Any]:
+    """The rows of both tables."""
+    wanted = [(mb, SOME) for mb in SIZES_MB] + [(10, undecided) for undecided in UNDECIDED.values()]
+    return figures_of(rows_of(directory, wanted, ROUNDS))
 
 
 def figures_of(rows: dict[tuple[int, int], Measured]) -> dict[str, Any]:

@@ -79,12 +79,12 @@ async def renew(bench: Bench, seen: Seen, records: int) -> int:
     return missed
 
 
-async def small(figures: dict[str, Any]) -> list[str]:
+async def small(figures: dict[str, Any], records: int = RECORDS, rounds: int = ROUNDS) -> list[str]:
     """Gaps of ten thousand records, which the active sends by itself; intake stops for the end of it only."""
     seen, whole, stopped, missed = Seen(), [], [], []
     async with cluster(seen.on_event, workload=BUSY, config=configured(image_gap=1_000_000)) as bench:
-        for _ in range(ROUNDS):
-            missed.append(await renew(bench, seen, RECORDS))
+        for _ in range(rounds):
+            missed.append(await renew(bench, seen, records))
             whole.append(seen.renewed_ms)
             stopped.append(seen.without_intake_ms)
         scaled = (ms * RECORDS / count for ms, count in zip(whole, missed, strict=True))

@@ -21,7 +21,9 @@ from nodes.families import family_named
 OCTETS = 1_000
 RATES = (1_000, 10_000, 25_000)
 SECONDS = 2.0
-ROUNDS = 3
+ROUNDS = 5
+LOG_OCTETS = 1 << 33
+"""So much that nobody takes an image: what a checkpoint costs is another experiment (`bench image`)."""
 KEPT_UP = 0.95
 """Share of the offered rate from which on a mechanism counts as having kept up with it."""
 MECHANISMS: dict[str, tuple[str, int]] = {
@@ -60,14 +62,14 @@ Curves = dict[str, dict[int, list[Load]]]
 def config_of(mechanism: str) -> ClusterConfig:
     protocol, standbys = MECHANISMS[mechanism]
     journal = JournalConfig(nodes=family_named(protocol).journal_names())
-    return one_group(standbys, protocol=protocol, journal=journal)
+    return one_group(standbys, protocol=protocol, journal=journal, image_every=0, log_octets=LOG_OCTETS)
 
 
-async def load(fabric: ClusterFabric, rate: int, seconds: float) -> Load:
+async def load(fabric: ClusterFabric, rate: int, seconds: float, octets: int = OCTETS) -> Load:
     """Raises RuntimeError when the active refused."""
     active = next(server.name for server in fabric.picture.servers.values() if server.believes == "active")
     count = max(1, int(rate * seconds))
-    question = {"do": "load_journal", "rate": rate, "count": count, "octets": OCTETS}
+    question = {"do": "load_journal", "rate": rate, "count": count, "octets": octets}
     clock = asyncio.get_running_loop().time
     began_s = clock()
     told = await fabric.ask(active, question, timeout_s=60.0 + 20 * seconds)

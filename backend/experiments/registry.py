@@ -9,16 +9,24 @@ from backend.experiments.model import Experiment
 
 MODULES = {
     "cfs-fig8a": "journal_latency",
+    "cfs-fig8b": "journal_sizes",
+    "cfs-fig8c": "journal_sizes",
+    "cfs-fig12": "junior_renewing",
     "cfs-table1": "reliability",
     "cfs-table3a": "state_rows",
     "cfs-table3b": "state_rows",
     "cfs-table3c": "state_rows",
     "dcfs3-failover": "primary_dies",
     "dcfs3-packing": "packing",
+    **{f"ddg-fig{number}": "placements" for number in range(6, 13)},
     "s2pc-messages": "distributed_operations",
+    "s2pc-table4": "recovery_time",
+    "s2pc-table5": "recovery_time",
     "saa-7.3": "member_dies",
     "saa-fig7": "order_latency",
     "saa-fig10": "reads_anywhere",
+    "vssp-fig7-read": "images",
+    "vssp-fig7-write": "images",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import time
 from collections.abc import Callable
@@ -15,13 +16,15 @@ from backend.fabrics.names import CONTROL
 from nodes.real.clock import monotonic_ns
 from nodes.real.connection import Connection, Identity
 from nodes.supervisor.messages import CLUSTER, Question, Reply, Status, Told
-from nodes.supervisor.supervisor import BOOT_ID, READY_S
+from nodes.supervisor.supervisor import BEAT_S, BOOT_ID, READY_S
 from nodes.trace.events import Stamped
 from nodes.wire.codec import BadFrame
 from nodes.wire.framing import frame
 
 DIAL_AGAIN_S = 0.25
 ANSWER_S = 5.0
+SILENT_S = 10 * BEAT_S
+"""Without a word from a supervisor its connection is given up."""
 START_S = READY_S + 5.0
 APART_NS = 1_000_000_000
 _decode = msgspec.msgpack.Decoder(Told).decode
@@ -65,6 +68,7 @@ class Host:
         self._followed = ""
         self._after = 0
         self._lost = asyncio.Event()
+        self._spoke = False
         self._same_clock = own_boot_id()
 
     # --- connection -------------------------------------------------------------------------------
@@ -78,10 +82,22 @@ class Host:
                 loop = asyncio.get_running_loop()
                 async with asyncio.timeout(ANSWER_S):
                     await loop.create_connection(self._made, host, port)
-                await self._lost.wait()
+                await self._lost_or_silent()
             except (OSError, TimeoutError) as error:
                 self.trouble = str(error) or "no answer"
             await asyncio.sleep(DIAL_AGAIN_S)
+
+    async def _lost_or_silent(self) -> None:
+        """What has come while this process itself stood still is heard before a supervisor counts as silent."""
+        while not self._lost.is_set():
+            self._spoke = False
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(SILENT_S):
+                    await self._lost.wait()
+            await asyncio.sleep(DIAL_AGAIN_S)
+            if not self._spoke:
+                self.close()
+                return
 
     def _made(self) -> Connection:
         return Connection(
@@ -133,6 +149,7 @@ class Host:
             )
 
     def _stated(self, status: Status) -> None:
+        self._spoke = True
         before, self.status, self.last = self.status, status, status
         offset_ns = monotonic_ns() - status.monotonic_ns
         same = bool(status.boot_id) and status.boot_id == self._same_clock

@@ -56,5 +56,5 @@ def dentry_term(parent: int, name: str, child: int) -> int:
 
 @lru_cache(maxsize=1024)
 def text_key(text: str) -> int:
-    """An integer for a text that many inodes share."""
-    return int.from_bytes(b"\1" + text.encode(), "little")
+    """A hash for a text that many inodes share, the same in every process."""
+    return hash(int.from_bytes(b"\1" + text.encode(), "little"))

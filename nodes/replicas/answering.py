@@ -15,7 +15,7 @@ from nodes.metadata.operations import WRITES, Failed, Result
 from nodes.metadata.placement import Placement
 from nodes.metadata.planning import ALONE, Look, Split, Way
 from nodes.metadata.records import RefuseRecord
-from nodes.replicas.lease import Fence, Lease
+from nodes.replicas.lease import Lease
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.writer import JournalWriter
 from nodes.slots import CrossGroup, Position
@@ -53,7 +53,6 @@ class Answering:
         self._world = world
         self._state = state
         self._lease = lease
-        self._fence = Fence(world, lease)
         self._send = world.network.send
         self._early = early
         """Reads and errors do not wait for what they show (`reads_before_flush`)."""
@@ -297,7 +296,7 @@ class Answering:
             self.writer.after_commit(tell)
 
     def _tell(self, peer: str, answer: Answer) -> None:
-        if self._fence.passes(self.epoch):
+        if self._lease.lets_out(self.epoch):
             self._send(peer, answer)
 
     # --- Check -----------------------------------------------------------------------------------------------------

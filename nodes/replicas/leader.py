@@ -89,11 +89,12 @@ class Leader:
 
     def _confirm_lease(self) -> None:
         """From here on, once per heartbeat, by a read of its own, which is the heartbeat (CFS §5.4; safety rule 16)."""
-        self._tenure.spawn(self._heartbeat(), "heartbeat")
-
-    async def _heartbeat(self) -> None:
-        world, view = self._server.world, self._server.view
         pause_ns = self._server.config.cluster.timing.heartbeat_ms * MILLISECOND
+        self._tenure.spawn(self._heartbeat(pause_ns), "heartbeat")
+        self._tenure.spawn(self.lease.watch(self.epoch, pause_ns), "lease")
+
+    async def _heartbeat(self, pause_ns: int) -> None:
+        world, view = self._server.world, self._server.view
         while True:
             sent_ns = world.clock.monotonic_ns()
             try:

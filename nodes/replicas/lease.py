@@ -11,11 +11,16 @@ from nodes.world import World
 
 
 class Lease:
+    """One tenure's: its end is told once, and that it holds again."""
+
     def __init__(self, world: World, never_ends: bool):
         self._clock = world.clock
         self._coordination = world.coordination
+        self._trace = world.trace
         self._never_ends = never_ends
         self._until_ns = 0
+        self._ended = False
+        """And so it was told."""
 
     def confirmed(self, sent_at_ns: int) -> None:
         """A coordination request sent at this time was answered under the session."""
@@ -26,30 +31,22 @@ class Lease:
         self._until_ns = 0
 
     @property
-    def late_ns(self) -> int:
-        """How long ago the lease ended; not positive while it holds."""
-        if self._never_ends:
-            return 0
-        return self._clock.monotonic_ns() - self._until_ns
-
-    @property
     def holds(self) -> bool:
         """Asked in the same step that sends an answer."""
         return self._never_ends or self._clock.monotonic_ns() < self._until_ns
 
-
-class Fence:
-    """One tenure's answers: let out while the lease holds; its end is told once, and that it holds again."""
-
-    def __init__(self, world: World, lease: Lease):
-        self._trace = world.trace
-        self._lease = lease
-        self._closed = False
-
-    def passes(self, epoch: int) -> bool:
-        """Asked in the same step that sends an answer."""
-        holds = self._lease.holds
-        if holds == self._closed:
-            self._closed = not holds
-            self._trace.emit(LeaseConfirmed(epoch) if holds else LeaseLost(epoch, self._lease.late_ns))
+    def lets_out(self, epoch: int) -> bool:
+        """Asked in the same step that sends an answer; tells when that has changed."""
+        holds = self.holds
+        if holds == self._ended:
+            self._ended = not holds
+            late_ns = self._clock.monotonic_ns() - self._until_ns
+            self._trace.emit(LeaseConfirmed(epoch) if holds else LeaseLost(epoch, late_ns))
         return holds
+
+    async def watch(self, epoch: int, pause_ns: int) -> None:
+        """For ever: its end is told though there is no answer to be held back."""
+        while True:
+            left_ns = self._until_ns - self._clock.monotonic_ns()
+            await self._clock.sleep(left_ns if 0 < left_ns < pause_ns else pause_ns)
+            self.lets_out(epoch)

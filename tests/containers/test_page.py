@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-import threading
-from collections.abc import Iterator
 
 from playwright.sync_api import Page, expect
 
-from backend import remote
-from backend.errors import LabError
 from tests.browser.looking import TAKEOVER_MS, active, card, goes_on, opened, role_is, server
 from tests.browser.test_faults import (  # noqa: F401
     test_a_crashed_active_is_followed_by_a_standby_and_comes_back_as_one,
@@ -44,23 +39,6 @@ def test_a_server_shows_its_container_image_and_address(page: Page, lab: Compose
         expect(menu).to_contain_text(told[word])
 
 
-@contextlib.contextmanager
-def asking(lab: Composed) -> Iterator[None]:
-    """Somebody asks for the root all the time: that an active answers nobody is told with the first answer that it holds back."""
-    over = threading.Event()
-
-    def ask() -> None:
-        while not over.is_set():
-            with contextlib.suppress(LabError, OSError):
-                remote.ask(lab.port, "POST", "/api/fs", {"do": "stat", "path": "/"})
-
-    threading.Thread(target=ask, daemon=True).start()
-    try:
-        yield
-    finally:
-        over.set()
-
-
 def test_an_ensemble_that_loses_its_quorum_says_so_and_its_active_answers_nobody(
     page: Page, lab: Composed
 ) -> None:
@@ -71,8 +49,7 @@ def test_an_ensemble_that_loses_its_quorum_says_so_and_its_active_answers_nobody
         page.get_by_test_id("verb-crash").click()
         expect(page.get_by_test_id(f"ensemble-{zookeeper}")).to_have_attribute("data-process", "stopped")
     expect(page.get_by_test_id("ensemble")).to_contain_text("no quorum")
-    with asking(lab):
-        expect(server(page, name)).to_contain_text("answers nobody", timeout=TAKEOVER_MS)
+    expect(server(page, name)).to_contain_text("answers nobody", timeout=TAKEOVER_MS)
     for zookeeper in ("zk1", "zk2"):
         page.get_by_test_id(f"ensemble-{zookeeper}").click()
         page.get_by_test_id("verb-restart").click()

@@ -11,7 +11,7 @@ from nodes.metadata.operations import WRITES, Failed, Result
 from nodes.metadata.records import RefuseRecord
 from nodes.protocols.paxos.member import Member
 from nodes.protocols.paxos.proposer import Proposer
-from nodes.replicas.lease import Fence, Lease
+from nodes.replicas.lease import Lease
 from nodes.units import OpId
 from nodes.wire.messages import Answer, Checked, CheckOperation, Refused, Request
 
@@ -28,7 +28,6 @@ class Answering:
     ):
         self._member = member
         self._lease = lease
-        self._fence = Fence(member.world, lease)
         self._send = member.world.network.send
         self._proposer: Proposer | None = None
         self._ballot = 0
@@ -121,7 +120,7 @@ class Answering:
         return Answer(number, self._ballot, proposer.last, proposer.last_place, result, error, at_ns)  # type: ignore[arg-type]
 
     def _tell(self, peer: str, answer: Answer) -> None:
-        if self._fence.passes(self._ballot):
+        if self._lease.lets_out(self._ballot):
             self._send(peer, answer)
 
     # --- Check -----------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from backend.fabrics.fabric import wait_until
 from backend.fabrics.home import free_port
 from backend.fabrics.host import Host
 from nodes.config import DataNodeConfig, ServerConfig, one_group
+from nodes.supervisor.supervisor import BEAT_S
 from nodes.trace.events import Started
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -86,6 +87,22 @@ def launch(**changed: Any) -> dict[str, Any]:
         "seed": 1,
     }
     return {**told, **changed}
+
+
+def test_one_that_stands_still_does_not_go_on_showing_what_it_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def play_it() -> None:
+        async with played(tmp_path) as (play, host):
+            await reached(host)
+            monkeypatch.setattr("backend.fabrics.host.SILENT_S", 2 * BEAT_S)
+            play.process.send_signal(signal.SIGSTOP)
+            assert await wait_until(lambda: host.status is None, 20)
+            assert host.trouble
+            play.process.send_signal(signal.SIGCONT)
+            await reached(host)
+
+    asyncio.run(play_it())
 
 
 def test_it_keeps_a_server_and_tells_its_events_and_its_end(tmp_path: Path) -> None:

@@ -83,3 +83,14 @@ def test_clients_hardly_wait_beyond_the_detection_of_a_death(name: str, key: str
     assert 0 < outcome.figures[key] <= most and not outcome.figures["failed_calls"]
     (answered,) = outcome.chart.series.values()
     assert answered[0][0] < 0 < answered[-1][0]
+
+
+def test_stats_are_faster_by_ddg_than_by_subtree() -> None:
+    outcome = experiment_named("ddg-fig9").run(True)
+    assert outcome.figures["stat_vs_subtree_namespace1"] > 3
+    assert len(outcome.chart.series["namespace1, stat, DDG"]) == 2
+
+
+def test_two_servers_are_faster_than_one() -> None:
+    outcome = experiment_named("ddg-fig12").run(True)
+    assert min(outcome.figures.values()) > 1.2

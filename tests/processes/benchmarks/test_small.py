@@ -1,0 +1,20 @@
+"""Experiments on processes, small: every figure of theirs is there and above nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from backend.experiments.registry import experiment_named
+
+
+@pytest.mark.parametrize(
+    ("name", "figures"),
+    [
+        ("cfs-fig8b", {"ms_mean_512", "ms_mean_32768"}),
+        ("vssp-fig7-read", {"mb_per_s_1p", "mb_per_s_8p"}),
+    ],
+)
+def test_it_runs(name: str, figures: set[str]) -> None:
+    outcome = experiment_named(name).run(True)
+    assert figures <= set(outcome.figures) and all(outcome.figures[key] > 0 for key in figures)
+    assert set(outcome.paper) & set(outcome.figures)
