@@ -41,14 +41,17 @@ async def look_in_group(lab: Lab, group: str, question: dict[str, Any]) -> dict[
     """By the first server that has the image; standbys before the active, which has more to do."""
     servers = [server for server in lab.fabric.picture.servers.values() if server.group == group]
     refusals: list[str] = []
+    silent: list[str] = []
     for server in sorted(servers, key=lambda each: each.believes == "active"):
         try:
             seen = await ask(lab, server.name, {"do": "look_in_image", **question}, LOOK_S)
             return {"group": group, "server": server.name, **seen}
         except Impossible as refused:
             refusals.append(f"{server.name}: {refused.message}")
-        except Unavailable:
-            continue
-    if not refusals:
-        raise Unavailable(f"no server of {group} answers")
-    raise NotThere(refusals[0])
+        except Unavailable as unavailable:
+            silent.append(unavailable.message)
+    if refusals:
+        raise NotThere(refusals[0])
+    raise Unavailable(
+        f"no server of {group} tells what its images say: {'; '.join(silent[:1]) or 'it has none'}"
+    )

@@ -68,7 +68,7 @@ def one_line(response: httpx.Response) -> str:
             "no group is called 'g7'",
         ),
         ("POST", "/api/faults", {"verb": "crash", "targets": ["mds1"]}, 409, "mds1 does not run"),
-        ("GET", "/api/pool/look?path=/a", None, 503, "no server of g1 answers"),
+        ("GET", "/api/pool/look?path=/a", None, 503, "no server of g1 tells what its images say: "),
         ("GET", "/api/pool/look?path=a", None, 422, "does not begin with /"),
         ("GET", "/api/pool/look", None, 422, "path"),
         ("POST", "/api/faults", {"verb": "crash", "targets": ["g1"]}, 422, "is a group"),
