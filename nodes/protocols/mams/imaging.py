@@ -27,6 +27,8 @@ GROUPS_AT_ONCE = 8
 """Groups that a standby applies in one turn after its namespace stood still."""
 LINGER_NS = 5 * SECOND
 """What a renewing session was reading is kept for so long after its end."""
+GIVES_WAY_NS = 2 * SECOND
+"""So long after an image the next one waits for the reports before the journals are pruned."""
 TRIES = 3
 """After so many images in a row that nobody could take, juniors do without."""
 
@@ -69,6 +71,9 @@ class Imaging:
         """The log was full when it was looked at last."""
         self._prunes = False
         """An image has come since the journals were last pruned."""
+        self._surveys = False
+        """Reports are waited for."""
+        self._taken_at_ns = 0
         self._sessions = 0
         self._session_ended_ns = -LINGER_NS
         self.juniors: dict[str, list[Mark]] = {}
@@ -151,6 +156,7 @@ class Imaging:
         self._taken_sn = max(self._taken_sn, sn)
         self._counts[self._forces] += 1
         self._prunes = True
+        self._taken_at_ns = self._replica.world.clock.monotonic_ns()
         self._due = self._forces = False
         self._step("taken", f"{', '.join(holders)} have the image at sn {sn}")
         self._look_at_log()
@@ -206,6 +212,8 @@ class Imaging:
             if self._busy():
                 self._remind()
                 continue
+            if self._gives_way():
+                continue
             self._forces = 2 * self._octets >= self._replica.config.cluster.log_octets
             if self._forces and not self._sync.participants:
                 await self._take_alone()
@@ -226,6 +234,12 @@ class Imaging:
                     self._prunes = True
                 else:
                     self._prune(images)
+
+    def _gives_way(self) -> bool:
+        """Where an image is always due journals would never go; a full log waits for nobody's report."""
+        waits = self._surveys or (self._prunes and not self._in_use)
+        since_ns = self._replica.world.clock.monotonic_ns() - self._taken_at_ns
+        return waits and since_ns < GIVES_WAY_NS and not self.is_full()
 
     async def _pause(self) -> None:
         timing = self._replica.config.cluster.timing
@@ -264,7 +278,11 @@ class Imaging:
 
     async def _survey(self, again: bool = False) -> list[StoredImage]:
         nodes = [self._replica.name, *self._sync.participants]
-        return await self._replica.images.survey(nodes, again)
+        self._surveys = True
+        try:
+            return await self._replica.images.survey(nodes, again)
+        finally:
+            self._surveys = False
 
     def _prune(self, images: list[StoredImage]) -> None:
         """Journals below the newest image that is whole on a majority, at those who have it; but never what somebody is known to need."""

@@ -314,11 +314,22 @@ def test_a_node_that_does_not_report_keeps_no_image_waiting() -> None:
     """The active asks for reports before it prunes, and a node that is gone answers none of them; the next image is due long before it gives up."""
     lab = Lab(19, image_every=5)
     reports = lab.cluster.hold(lambda sender, receiver, message: type(message) is FileReport)
-    for number in range(30):
+    for number in range(50):
         lab.ada.call(Mkdir(f"/d{number}"))
         lab.run_ms(300)
     assert reports.messages and len(steps(lab, "image", "taken")) >= 4
     reports.drop()
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_journals_go_also_when_an_image_is_always_due() -> None:
+    lab = Lab(20, image_every=1)
+    for number in range(150):
+        lab.ada.call(Mkdir(f"/d{number}"))
+        lab.run_ms(60)
+    pruned = [s for s in lab.cluster.events if type(s.event) is JournalPruned]
+    assert len(pruned) >= 4 * len(lab.cluster.view())
     lab.finish()
     assert lab.broken() == {}
 
