@@ -17,6 +17,7 @@ import typer
 
 from backend.checkpoints.cli import app as checkpoint_app
 from backend.errors import WRONG_INPUT_EXIT, LabError, Malformed, reason_of
+from backend.pool.cli import app as pool_app
 from backend.settings import DEFAULT_PORT, Settings, default_data
 from backend.shape import Shape
 from nodes.families import FAMILIES
@@ -158,6 +159,7 @@ def typed(text: str) -> Any:
 fs_app = typer.Typer(no_args_is_help=True, help="The file system, through the smart client.")
 app.add_typer(fs_app, name="fs")
 app.add_typer(checkpoint_app, name="checkpoint")
+app.add_typer(pool_app, name="pool")
 
 
 @fs_app.callback()

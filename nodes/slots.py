@@ -9,7 +9,7 @@ import msgspec
 
 from nodes.config import Holes
 from nodes.metadata.namespace import Namespace
-from nodes.metadata.operations import Result
+from nodes.metadata.operations import Attributes, Result
 from nodes.metadata.planning import Look, Split
 from nodes.metadata.records import Record
 from nodes.scope import Scope
@@ -46,6 +46,27 @@ class StoredImage(msgspec.Struct, frozen=True):
     holders: list[str]
 
 
+class SeenInImage(msgspec.Struct, frozen=True):
+    """What an image says of one path, and what was read of the image for it (VSSP §III.D)."""
+
+    sn: int
+    partitions: int
+    loaded: list[int]
+    """The partitions that were loaded."""
+    octets: int
+    """Of these."""
+    of_octets: int
+    """Of the whole image."""
+    found: Attributes | None
+    """None when the image does not have the path, or when the rest of it lies in another group."""
+    names: list[str]
+    """The first names of a directory."""
+    elsewhere: int
+    """The inode where another group goes on; 0 when none does."""
+    left: list[str]
+    """The names of the path that are left there, or that nobody has."""
+
+
 class ImageStore(Protocol):
     """Slot `image_store`: where an image lies, how it is moved and repaired."""
 
@@ -60,6 +81,12 @@ class ImageStore(Protocol):
         """The newest whole image on this disk whose mark is accepted; a damaged one is told and passed over.
 
         Raises UnknownFormat, OSError.
+        """
+
+    async def look(self, start: int, names: list[str], sn: int) -> SeenInImage:
+        """Follows names from the inode `start` in the newest image on this disk, or in that at `sn`, and loads no partition that they do not need.
+
+        Raises ImageDamaged, OSError; FileNotFoundError when there is no such image.
         """
 
     def stored(self) -> list[int]:

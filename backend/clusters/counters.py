@@ -30,8 +30,26 @@ class Replicated(msgspec.Struct):
     """Clients' writes that were carried out and that it answered."""
 
 
+class Pipeline(msgspec.Struct):
+    """What is under way at one server whose family has jobs and locks (SAA §6)."""
+
+    active: int
+    """Jobs that wait for nothing but to be scheduled."""
+    idle: int
+    """Jobs that wait for disks, locks or a lease."""
+    decided: int
+    """Transactions that wait for the disks of all."""
+    waiting: int
+    """Transactions that wait for locks."""
+    read: int
+    update: int
+    write: int
+    """Locks held, by mode."""
+
+
 class Told(msgspec.Struct):
     counters: Counters | None
+    pipeline: Pipeline | None = None
 
 
 class Counted(msgspec.Struct):
@@ -39,18 +57,24 @@ class Counted(msgspec.Struct):
     """A group whose active does not answer now is left out."""
     servers: dict[str, Replicated] = {}
     """Journal nodes too; who does not answer is left out."""
+    pipelines: dict[str, Pipeline] = {}
+    """Of families with jobs and locks."""
 
 
 async def counted(fabric: ClusterFabric) -> Counted:
-    """Of the servers that lead, their groups; of all servers and journal nodes, what they spent."""
+    """Of the servers that lead, their groups; of all servers, what is under way; of them and journal nodes, what they spent."""
     picture = fabric.picture
     leading = {group.name: group.active for group in picture.groups.values() if group.active}
     told, spent = await asyncio.gather(
-        answers(fabric, "counters", list(leading.values()), Told),
+        answers(fabric, "counters", list(picture.servers), Told),
         answers(fabric, "replication", [*picture.servers, *picture.journal_nodes], Replicated),
     )
     groups = {group: told[name].counters for group, name in leading.items() if name in told}
-    return Counted({group: counters for group, counters in groups.items() if counters is not None}, spent)
+    return Counted(
+        {group: counters for group, counters in groups.items() if counters is not None},
+        spent,
+        {name: each.pipeline for name, each in told.items() if each.pipeline is not None},
+    )
 
 
 Answer = TypeVar("Answer", Told, Replicated)

@@ -65,6 +65,18 @@ class Replicated(BaseModel):
     operations: int = Field(description="Clients' writes that were carried out and that it answered.")
 
 
+class Pipeline(BaseModel):
+    """What is under way at one server whose family has jobs and locks."""
+
+    active: int = Field(description="Jobs that wait for nothing but to be scheduled.")
+    idle: int = Field(description="Jobs that wait for disks, locks or a lease.")
+    decided: int = Field(description="Transactions that wait for the disks of all.")
+    waiting: int = Field(description="Transactions that wait for locks.")
+    read: int = Field(description="Read locks held.")
+    update: int = Field(description="Update locks held.")
+    write: int = Field(description="Write locks held.")
+
+
 class Server(BaseModel):
     name: str
     group: str
@@ -188,6 +200,9 @@ class Cluster(BaseModel):
     groups: list[CountedGroup]
     replicated: dict[str, Replicated] = Field(
         description="By server and journal node; who does not answer is left out."
+    )
+    pipelines: dict[str, Pipeline] = Field(
+        description="By server; empty where the family has no jobs and locks."
     )
     servers: list[Server]
     data_nodes: list[DataNode]

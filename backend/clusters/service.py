@@ -35,6 +35,7 @@ def cluster(lab: Lab) -> dict[str, Any]:
         "timing": msgspec.structs.asdict(config.timing),
         "groups": groups(lab),
         "replicated": msgspec.to_builtins(lab.counted.servers),
+        "pipelines": msgspec.to_builtins(lab.counted.pipelines),
         "servers": servers(lab),
         "data_nodes": data_nodes(lab),
         "journal_nodes": journal_nodes(lab),

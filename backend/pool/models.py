@@ -68,3 +68,38 @@ class PoolOrder(Strict):
 
 class Ordered(BaseModel):
     server: str = Field(description="The active that carries it out.")
+
+
+class LookedIn(BaseModel):
+    """One image that was looked into."""
+
+    group: str
+    server: str = Field(description="On whose disk it lies.")
+    sn: int
+    partitions: int
+    loaded: list[int] = Field(description="The partitions that were loaded.")
+    octets: int = Field(description="Of these.")
+    of_octets: int = Field(description="Of the whole image.")
+
+
+class Attributes(BaseModel):
+    """Of a file or directory at the moment of the image."""
+
+    inode: int
+    kind: Literal["file", "directory"]
+    mode: int
+    owner: str
+    group: str
+    mtime_ns: int
+    atime_ns: int
+    length: int
+    replication: int
+    entries: int
+    nlink: int
+
+
+class Looked(BaseModel):
+    path: str
+    found: Attributes | None = Field(description="None when the image does not have it.")
+    names: list[str] = Field(description="The first hundred of a directory.")
+    steps: list[LookedIn] = Field(description="Group by group, as the path goes.")

@@ -102,7 +102,7 @@ class Situation:
     @property
     def unwell(self) -> dict[str, int]:
         """Blocks that are not whole, counted by what is wrong with them. A new active begins with none and tells again what it finds."""
-        told = [event.health for event in self._health.values() if event.health != "whole"]
+        told = [event.health for event in self._health.values() if event.health not in ("whole", "freed")]
         return dict(sorted(Counter(told).items()))
 
     def not_taken_back(self, checkpoint: str) -> list[str]:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, Protocol
 
+import msgspec
+
 from nodes.blocks.block_map import BlockMap, Verdict, Wanted, excess, judge, targets
 from nodes.config import MILLISECOND, SECOND, DataConfig, GroupConfig
 from nodes.metadata.namespace import Namespace
@@ -96,7 +98,8 @@ class BlockKeeper:
         self._began_ns = world.clock.monotonic_ns()
         self._asked: dict[str, int] = {}
         self._epoch = 0
-        self._unhealthy: dict[int, tuple[str, list[str]]] = {}
+        self._unhealthy: dict[int, BlockHealth] = {}
+        """What was told last of blocks that are not as they should be."""
         self._doubted: dict[int, int] = {}
         """Blocks that are not as they should be, and since when."""
         self._copies: dict[int, dict[str, int]] = {}
@@ -238,14 +241,15 @@ class BlockKeeper:
                 return found
         bodies = self._metadata.namespace.tree.bodies
         known = bodies.blocks()
-        self._sweep = iter(known + [block for block in self.map.blocks() if bodies.owner(block) is None])
+        others = dict.fromkeys([*self.map.blocks(), *self._unhealthy])
+        self._sweep = iter(known + [block for block in others if bodies.owner(block) is None])
         return found
 
     def _judge(self, block: int, now: int, quiet: bool, removals: Removals) -> bool:
         """Whether the block is to be looked at again soon."""
         wanted, holders = self._wanted(block), self.map.holders(block)
         if wanted is None:
-            self._forget_health(block)
+            self._tell_freed(block)
             if not holders:
                 self._absent.pop(block, None)
             elif block < self._kept_below():
@@ -309,23 +313,28 @@ class BlockKeeper:
         """Only what has not been as it should be for a while, what changes of it, and that it is again."""
         health = verdict.health(wanted)
         told = self._unhealthy.get(block)
+        telling = BlockHealth(
+            self._group.name, self._epoch, block, wanted.stamp, wanted.length, health, verdict.good
+        )
         if health == "whole":
             self._forget_health(block)
             if told is None:
                 return
-        elif told == (health, verdict.good) or now - self._doubted.get(block, now) < DOUBT_NS:
+        elif telling == told or now - self._doubted.get(block, now) < DOUBT_NS:
             return
         else:
-            self._unhealthy[block] = (health, verdict.good)
-        self._world.trace.emit(
-            BlockHealth(
-                self._group.name, self._epoch, block, wanted.stamp, wanted.length, health, verdict.good
-            )
-        )
+            self._unhealthy[block] = telling
+        self._world.trace.emit(telling)
 
-    def _forget_health(self, block: int) -> None:
-        self._unhealthy.pop(block, None)
+    def _tell_freed(self, block: int) -> None:
+        """Nobody wants the block any more: whoever was told that it is not well need not wait for it."""
+        told = self._forget_health(block)
+        if told is not None:
+            self._world.trace.emit(msgspec.structs.replace(told, health="freed", holders=[]))
+
+    def _forget_health(self, block: int) -> BlockHealth | None:
         self._doubted.pop(block, None)
+        return self._unhealthy.pop(block, None)
 
 
 def _remove(removals: Removals, holders: dict[str, Row], names: list[str], reason: str) -> None:

@@ -4,6 +4,7 @@ what was acknowledged (protocols.md §9)."""
 from __future__ import annotations
 
 from nodes.invariants.checker import PATIENCE_NS, Check, place_in_trace
+from nodes.invariants.replicas import Replicas
 from nodes.trace.block_events import (
     BlockHealth,
     FileCalled,
@@ -17,18 +18,6 @@ from nodes.trace.events import Stamped
 
 NEEDS_ANOTHER = ("excess", "stale", "damaged")
 """Reasons for which a replica may be removed only while another node has the block whole."""
-GONE_KEPT = 100_000
-
-
-class Held:
-    """A whole replica as its data node told of it."""
-
-    __slots__ = ("at_ns", "evidence", "stamp")
-
-    def __init__(self, stamp: int, stamped: Stamped):
-        self.stamp = stamp
-        self.at_ns = stamped.at_ns
-        self.evidence = place_in_trace(stamped)
 
 
 class BlocksKept(Check):
@@ -51,12 +40,7 @@ class BlocksKept(Check):
             FileCalled: self._on_file,
             TakenBack: self._on_taken_back,
         }
-        self._held: dict[int, dict[str, Held]] = {}
-        """Block to its whole replicas by data node."""
-        self._gone: dict[tuple[int, str], Held] = {}
-        """The last replica of a block that a node had, and when it had it no more."""
-        self._finding: dict[str, None] = {}
-        """Data nodes that have told a part of what they found at their start."""
+        self.replicas = Replicas()
         self._removals: list[tuple[Stamped, ReplicaRemoved]] = []
         """Nobody is known yet who had the block at that time."""
         self._named: list[tuple[Stamped, BlockHealth, str]] = []
@@ -68,30 +52,18 @@ class BlocksKept(Check):
     # --- what data nodes tell --------------------------------------------------------------------------------------
 
     def _on_stored(self, stamped: Stamped, event: ReplicaStored) -> None:
-        self._hold(event.block, event.stamp, stamped)
+        self.replicas.hold(event.block, event.stamp, event.length, stamped)
         self.checked += 1
 
     def _on_found(self, stamped: Stamped, event: ReplicasFound) -> None:
-        """What it does not find it does not have any more."""
-        if stamped.server not in self._finding:
-            self._finding[stamped.server] = None
-            for block in [block for block, held in self._held.items() if stamped.server in held]:
-                self._lose(block, stamped)
-        for block, stamp in event.blocks:
-            self._hold(block, stamp, stamped)
-        if not event.more:
-            del self._finding[stamped.server]
+        self.replicas.find(event.blocks, event.more, stamped)
         self.checked += 1
 
-    def _hold(self, block: int, stamp: int, stamped: Stamped) -> None:
-        self._gone.pop((block, stamped.server), None)
-        self._held.setdefault(block, {})[stamped.server] = Held(stamp, stamped)
-
     def _on_damaged(self, stamped: Stamped, event: ReplicaDamaged) -> None:
-        self._lose(event.block, stamped)
+        self.replicas.lose(event.block, "damaged", stamped)
 
     def _on_removed(self, stamped: Stamped, event: ReplicaRemoved) -> None:
-        self._lose(event.block, stamped)
+        self.replicas.lose(event.block, event.reason, stamped)
         if event.reason not in NEEDS_ANOTHER:
             return
         if self._has_another(event):
@@ -99,24 +71,14 @@ class BlocksKept(Check):
         else:
             self._removals.append((stamped, event))
 
-    def _lose(self, block: int, stamped: Stamped) -> None:
-        held = self._held.get(block, {}).pop(stamped.server, None)
-        if held is None:
-            return
-        if not self._held[block]:
-            del self._held[block]
-        self._gone[block, stamped.server] = Held(held.stamp, stamped)
-        if len(self._gone) > GONE_KEPT:
-            del self._gone[next(iter(self._gone))]
-
     def _has_another(self, event: ReplicaRemoved) -> bool:
         """One that is as new as what was removed."""
-        return any(held.stamp >= event.stamp for held in self._held.get(event.block, {}).values())
+        return any(held.stamp >= event.stamp for held in self.replicas.holders(event.block).values())
 
     # --- what the actives tell -------------------------------------------------------------------------------------
 
     def _on_health(self, stamped: Stamped, event: BlockHealth) -> None:
-        if (event.health == "missing") != (not event.holders):
+        if (event.health in ("missing", "freed")) != (not event.holders):
             self.fail(
                 f"{stamped.server} says that block {event.block:016x} is {event.health} and names "
                 f"{len(event.holders)} holders",
@@ -130,10 +92,10 @@ class BlocksKept(Check):
 
     def _had(self, stamped: Stamped, event: BlockHealth, name: str) -> bool:
         """Whether the node has the replica, or had it until so recently that the report of it may be under way."""
-        held = self._held.get(event.block, {}).get(name)
+        held = self.replicas.holders(event.block).get(name)
         if held is not None and held.stamp == event.stamp:
             return True
-        gone = self._gone.get((event.block, name))
+        gone = self.replicas.gone(event.block, name)
         return gone is not None and gone.stamp == event.stamp and stamped.at_ns - gone.at_ns <= PATIENCE_NS
 
     # --- what applications tell ------------------------------------------------------------------------------------
@@ -181,7 +143,7 @@ class BlocksKept(Check):
             elif stamped.at_ns > oldest_ns:
                 self._named.append((stamped, health, name))
             else:
-                gone = self._gone.get((health.block, name))
+                gone = self.replicas.gone(health.block, name)
                 self.fail(
                     f"{stamped.server} names {name} as a holder of block {health.block:016x} with stamp "
                     f"{health.stamp}, which it has not",

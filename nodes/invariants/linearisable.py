@@ -1,8 +1,9 @@
 """linearisable: every call happened at one moment between its invocation and its return (protocols.md §10).
 
-The witness order is the order of the committed records; a read stands behind the last record it saw. The
-model carries the records out in that order, each result must be the model's, and a call that returned before
-another was invoked must not stand behind it.
+The witness order is the order of the committed records; a read stands behind the last record it saw, or behind
+what had been answered when it was invoked, if that is later and changes nothing of what it saw. The model carries
+the records out in that order, each result must be the model's, and a call that returned before another was invoked
+must not stand behind it.
 """
 
 from __future__ import annotations
@@ -122,21 +123,22 @@ class Linearisable(Check):
         """A read, or a write that was refused: it only looked."""
         if not event.sn and not event.epoch:
             return
-        position = position_of(event.sn, event.place)
-        self._real_time.returned(event.returned_ns, position, stamped)
-        if position <= position_of(self._next_sn, self._place):
-            self._look(stamped, event)
-            return
-        self._reads.setdefault(event.sn, []).append(stamped)
+        self._real_time.returned(event.returned_ns, position_of(event.sn, event.place), stamped)
+        self._look(stamped, event)
+
+    def _await(self, stamped: Stamped, sn: int) -> None:
+        self._reads.setdefault(sn, []).append(stamped)
         self._reads_waiting += 1
         if self._reads_waiting > WAITING_MAX:
             self._give_up(f"too many calls wait for group {self._next_sn}")
 
     def _look(self, stamped: Stamped, event: Called) -> None:
-        position = position_of(event.sn, event.place)
+        """Told from an earlier position than had been answered, it stands behind that all the same, if it would have seen no difference."""
+        told = position_of(event.sn, event.place)
         bound = self._real_time.answered_by(event.invoked_ns)
-        if position < bound:
-            self._stale(stamped, event, position, bound)
+        position = max(told, bound)
+        if position > position_of(self._next_sn, self._place):
+            self._await(stamped, sn_of(position))
             return
         if position < self._horizon:
             return
@@ -149,8 +151,11 @@ class Linearisable(Check):
                 commit.evidence,
             )
             return
-        operation = as_travelled(event.operation)
-        self._compare(stamped, event, self._model.look(operation, position), position)
+        expected = self._model.look(as_travelled(event.operation), position)
+        if told < bound and difference(expected, event.error, as_travelled(event.result)):
+            self._stale(stamped, event, told, bound)
+            return
+        self._compare(stamped, event, expected, position)
 
     def _never(self, stamped: Stamped, event: Called, why: str, *evidence: tuple[str, int]) -> None:
         self.fail(

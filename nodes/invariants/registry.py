@@ -8,6 +8,7 @@ from typing import Any
 from nodes.config import ClusterConfig
 from nodes.families import Family, family_named
 from nodes.invariants.atomic import Atomic
+from nodes.invariants.barrier_blocks import BarrierBlocks
 from nodes.invariants.blocks_kept import BlocksKept
 from nodes.invariants.by_stamp import ByStamp
 from nodes.invariants.checker import SECOND, Check
@@ -101,7 +102,8 @@ class Lamps:
         self._lasting: list[Check] = [self._barrier]
         """What goes on over a recovery: blocks stay where they are."""
         if cluster.data.nodes:
-            self._lasting.append(BlocksKept())
+            kept = BlocksKept()
+            self._lasting += [kept, BarrierBlocks(kept.replicas)]
         self._look_ns = 0
 
     def on_event(self, stamped: Stamped) -> None:
@@ -160,7 +162,7 @@ class Lamps:
     def _checks(self) -> list[Check]:
         """The barrier has a lamp as soon as there are checkpoints."""
         marked = self._barrier.checked or self._barrier.failures
-        lasting = [check for check in self._lasting if marked or check is not self._barrier]
+        lasting = [check for check in self._lasting if marked or check.name != self._barrier.name]
         return [*(check for era in self._eras for check in era.checks), *lasting]
 
     @property

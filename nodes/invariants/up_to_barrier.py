@@ -21,7 +21,7 @@ class UpToBarrier(Check):
     """Of the whole cluster, over all its incarnations."""
 
     name = "exactly up to the barrier"
-    meaning = "a complete checkpoint splits no operation, and after a global recovery every replica ends at the barrier"
+    meaning = "a complete checkpoint splits no operation, and after a global recovery every replica ends at the barrier, with its blocks"
 
     def __init__(self, names: dict[int, str]) -> None:
         super().__init__()

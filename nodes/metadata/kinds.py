@@ -27,7 +27,7 @@ Placed = tuple[int | None, list[Any]]
 that whoever writes the image can let others have a turn."""
 BATCH = 256
 PATIENCE = 4096
-"""Inodes that are passed over in silence."""
+"""Inodes and names that are passed over in silence."""
 MARKS_MOST = 64 << 20
 """Files of so many numbers of the own group are marked by an octet each, those of all other numbers in a set."""
 
@@ -44,15 +44,19 @@ def _inode_rows(namespace: Namespace) -> Iterator[Placed]:
     """Each directory with the files in it, each file once; then the files whose directory is elsewhere, by their own number."""
     tree, base = namespace.tree, namespace.group << GROUP_SHIFT
     inodes, most = tree.inodes, min(MARKS_MOST, max(0, tree.next_number - base))
-    ours, others, files = bytearray(most), set[int](), 0
-    for place, inode in enumerate(inodes.values()):
-        if not place % PATIENCE:
+    ours, others, files, passed = bytearray(most), set[int](), 0, 0
+    for inode in inodes.values():
+        passed += 1
+        if not passed % PATIENCE:
             yield None, []
         if inode.entries is None:
             files += 1
             continue
         rows = [_inode_row(inode)]
         for child in inode.entries.values():
+            passed += 1
+            if not passed % PATIENCE:
+                yield None, []
             file = inodes.get(child)
             if file is None or file.entries is not None:
                 continue

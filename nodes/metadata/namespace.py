@@ -126,8 +126,16 @@ class Namespace:
 
     def apply(self, record: Record, undo: Undo = None) -> None:
         """Carries out a record; `undo` is given what takes it back."""
+        self.change(record, undo)
+        self.remember(record, undo)
+
+    def change(self, record: Record, undo: Undo) -> None:
+        """What the record says of the tree and of sessions, without its result."""
+        self._appliers[type(record)](record, undo)
+
+    def remember(self, record: Record, undo: Undo) -> None:
+        """The record is the newest one; a client's call ends with its result."""
         kind = type(record)
-        self._appliers[kind](record, undo)
         self.newest_ns = record.at_ns
         if kind in REMEMBERED and record.op_id.client:  # type: ignore[union-attr]
             if kind is DecideRecord and not (record.commit or type(record.result) is Failed):  # type: ignore[union-attr]

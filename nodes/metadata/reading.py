@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
+from collections.abc import Generator
 
 from nodes.errors import FsError
 from nodes.metadata.effects import Busy
@@ -26,6 +27,8 @@ from nodes.metadata.paths import shown
 from nodes.metadata.tree import Tree
 
 SORTED_KEPT = 16
+SLICE = 2_000
+"""Inodes that are counted without a pause: about a millisecond."""
 
 
 def attributes(inode: Inode) -> Attributes:
@@ -61,7 +64,12 @@ class Reader:
         if type(operation) is Open:
             return contents(self._tree, operation, start)
         assert type(operation) is ContentSummary
-        return self._summary(operation, start)
+        steps = summarise(self._tree, operation, start)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
 
     def _stat(self, operation: Stat, start: Start) -> Attributes:
         inode = find(self._tree, operation.path, start)
@@ -94,13 +102,18 @@ class Reader:
             self._sorted.popitem(last=False)
         return names
 
-    def _summary(self, operation: ContentSummary, start: Start) -> Summary:
-        """Of what is at home here: who asks for more than that walks by `List`."""
-        directories = files = octets = 0
-        for inode in self._tree.below(find(self._tree, operation.path, start)):
-            if inode.entries is None:
-                files += 1
-                octets += inode.length
-            else:
-                directories += 1
-        return Summary(directories, files, octets)
+
+def summarise(tree: Tree, operation: ContentSummary, start: Start = TOP) -> Generator[None, None, Summary]:
+    """Of what is at home here: who asks for more than that walks by `List`. Yields after every `SLICE` inodes; nothing may change meanwhile."""
+    directories = files = octets = 0
+    found = [find(tree, operation.path, start)]
+    for count, inode in enumerate(found, 1):
+        if inode.entries is None:
+            files += 1
+            octets += inode.length
+        else:
+            directories += 1
+            found.extend(tree.inodes[child] for child in inode.entries.values())
+        if count % SLICE == 0:
+            yield
+    return Summary(directories, files, octets)

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from nodes.config import MILLISECOND, SECOND, ClusterConfig, WorkloadConfig
+from nodes.families import family_named
 from nodes.invariants import registry
 from nodes.sim.cluster import SimCluster
 from nodes.sim.ensemble import COORDINATION
@@ -65,7 +66,8 @@ def _planned(rng: random.Random, config: ClusterConfig, names: list[str], span_n
          "exile", "lose", "deaf", "delay", "duplicate", "reorder", "slow_disk")
     )  # fmt: skip
     if verb == "take_lock":
-        return Planned(at_ns, verb, [rng.choice(config.groups).name])
+        taken = verb if family_named(config.protocol).locked else "force_view"
+        return Planned(at_ns, taken, [rng.choice(config.groups).name])
     if verb == "expire_session":
         return Planned(at_ns, verb, [server])
     if verb == "slow_disk":

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from nodes.config import MILLISECOND
+from nodes.families import family_named
 from nodes.sim.ensemble import COORDINATION
 from nodes.sim.links import Link
 from nodes.storage.rot import NothingToRot, choose
@@ -232,6 +233,24 @@ class SimFaults:
         fault = self._begin("take_lock", [group, owner], lasting=False)
         self._cluster.ensemble.take_lock(group)
         return fault
+
+    def force_view(self, group: str) -> int:
+        cluster = self._cluster
+        if group not in [each.name for each in cluster.config.groups]:
+            raise FaultUnsupported(f"there is no group {group!r}")
+        protocol = cluster.config.protocol
+        if family_named(protocol).locked:
+            raise FaultUnsupported(f"{protocol} has no views to change; take_lock takes its lock away")
+        running = [name for name, server in cluster.servers.items() if server.process == "running"]
+        asked = next((name for name in running if self._changes_view(name, group)), "")
+        if not asked:
+            raise FaultUnsupported(f"no member of {group} is there now")
+        return self._begin("force_view", [group, asked], lasting=False)
+
+    def _changes_view(self, name: str, group: str) -> bool:
+        if self._cluster.servers[name].group != group:
+            return False
+        return bool(self._cluster.ask(name, {"do": "change_view"})["asked"])
 
     # --- disks, clocks, servers ------------------------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ class NodeHolds(Event, frozen=True, array_like=True, gc=False):
 
 
 class BlockHealth(Event, frozen=True, array_like=True, gc=False):
-    """Told by the active when a finished block is not as it should be, and when it is again."""
+    """Told by the active when a finished block is not as it should be, and when it is again or nobody wants it any more."""
 
     group: str
     epoch: int
@@ -53,9 +53,9 @@ class BlockHealth(Event, frozen=True, array_like=True, gc=False):
     stamp: int
     length: int
     health: str
-    """whole, under, over or missing."""
+    """whole, under, over, missing, or freed."""
     holders: list[str]
-    """Data nodes that are known to have a good replica."""
+    """Data nodes that are known to have a good replica; of a freed block nobody is named."""
 
 
 class DataNodeLost(Event, frozen=True, array_like=True, gc=False):

@@ -19,6 +19,17 @@ class BarrierWritten(Event, frozen=True, array_like=True, gc=False):
     """Of the namespace at the barrier."""
 
 
+class BlocksAtBarrier(Event, frozen=True, array_like=True, gc=False):
+    """The finished blocks that this group's namespace names at the barrier, told once it is committed; only where there are some."""
+
+    group: str
+    name: str
+    blocks: list[tuple[int, int, int]]
+    """(number, stamp, length)."""
+    more: bool
+    """Whether another such event follows."""
+
+
 class CheckpointOutcome(Event, frozen=True, array_like=True, gc=False):
     """Told by the time server: complete, void, or empty when it could not learn it."""
 

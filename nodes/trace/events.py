@@ -20,7 +20,7 @@ from nodes.trace.block_events import (
     ReplicasFound,
     ReplicaStored,
 )
-from nodes.trace.checkpoints import BarrierWritten, CheckpointOutcome, TakenBack
+from nodes.trace.checkpoints import BarrierWritten, BlocksAtBarrier, CheckpointOutcome, TakenBack
 from nodes.trace.journal_events import JournalStored, WriterFenced
 from nodes.trace.pool_events import (
     ImageRefused,
@@ -346,7 +346,7 @@ class MessageDropped(Event, frozen=True, array_like=True, gc=False):
 AnyEvent = (
     Started | Stopped | RoleChanged | StepTaken | Serving | StoppedServing | Durable | Cut | Committed | Applied
     | Delivered | JournalOpened | JournalCorrupt | Renewing | ImageWritten | ImageShelved | ImageRefused | PacketRefused | JournalPruned
-    | BarrierWritten | CheckpointOutcome | TakenBack
+    | BarrierWritten | BlocksAtBarrier | CheckpointOutcome | TakenBack
     | PoolReported | ReportRefused | ReplicasDisagree | Repairing | LeaseLost | LeaseConfirmed | Warned | Placed | LockHeld | EpochRaised | Configured
     | ReplicaStored | ReplicaDamaged | ReplicaRemoved | ReplicasFound | NodeHolds | BlockHealth | DataNodeLost | FileCalled
     | JournalStored | WriterFenced

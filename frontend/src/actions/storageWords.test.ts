@@ -43,6 +43,8 @@ it("tells of blocks by their short numbers, and a missing one as a story", () =>
   expect(tellsAStory(missing)).toBe(true);
   const under = event("BlockHealth", { block: "1000000000007", health: "under", holders: ["dn1", "dn3"] });
   expect(told(under)).toContain("too few replicas: dn1 and dn3");
+  const freed = event("BlockHealth", { block: "1000000000007", health: "freed", holders: [] });
+  expect(told(freed)).toBe("block 0001·7 is in no file any more");
   expect([under, event("NodeHolds", {}), event("ReplicaStored", {})].map(tellsAStory)).toEqual([
     false,
     false,

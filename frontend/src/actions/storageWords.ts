@@ -72,6 +72,7 @@ const BlockHealth: Tell<{ block: string; health: string; holders: string[] }> = 
     under: `has too few replicas: ${listed(event.holders)}`,
     over: `has too many replicas: ${listed(event.holders)}`,
     missing: "is missing: no data node that lives has it",
+    freed: "is in no file any more",
   };
   return `${block(event.block)} ${words[event.health] ?? event.health}`;
 };
@@ -85,6 +86,8 @@ const WriterFenced = (event: Told & { epoch: number }, words: { journalTerm: str
 
 const BarrierWritten: Tell<{ group: string; name: string; sn: number }> = (event) =>
   `${event.group} wrote the barrier of ${event.name} at sn ${count(event.sn)}`;
+const BlocksAtBarrier: Tell<{ group: string; name: string; blocks: unknown[] }> = (event) =>
+  `${event.group} names ${count(event.blocks.length)} blocks at the barrier of ${event.name}`;
 const CheckpointOutcome: Tell<{ name: string; outcome: string }> = (event) =>
   event.outcome === ""
     ? `${event.server} could not learn what became of checkpoint ${event.name}`
@@ -101,13 +104,13 @@ export const STORAGE_TOLD = {
   ...{ PoolReported, ReportRefused, ReplicasDisagree, Repairing },
   ...{ ReplicaStored, ReplicaDamaged, ReplicaRemoved, ReplicasFound, NodeHolds, BlockHealth, DataNodeLost },
   ...{ JournalStored, WriterFenced },
-  ...{ BarrierWritten, CheckpointOutcome, TakenBack },
+  ...{ BarrierWritten, BlocksAtBarrier, CheckpointOutcome, TakenBack },
 };
 
 /** Too many, or nothing new, for a line of their own. */
 const QUIET = new Set([
   ...["PoolReported", "ReplicaStored", "ReplicaRemoved", "ReplicasFound", "NodeHolds"],
-  ...["SharedStep", "Delivered", "FileCalled", "JournalStored"],
+  ...["SharedStep", "Delivered", "FileCalled", "JournalStored", "BlocksAtBarrier"],
 ]);
 
 /** Whether an event about stored things is worth a line by itself. */

@@ -1,7 +1,7 @@
 import type { FileBlocks } from "./blocks";
 import type { Choices, ClusterChange, Comparison } from "./compare";
 import type { Directory, FsRequest } from "./namespace";
-import type { Behind, Checkpoint, CheckpointStory, Checkpoints, Pool, PoolOrder } from "./pool";
+import type { Behind, Checkpoint, CheckpointStory, Checkpoints, Looked, Pool, PoolOrder } from "./pool";
 import type {
   Cluster,
   EventPage,
@@ -92,6 +92,7 @@ export const api = {
   /** The names behind `after`, at most 100. */
   directory: (path: string, after = "") => get<Directory>("/fs/list", { path, after }),
   pool: (run: number, signal?: AbortSignal) => get<Pool[]>(`/runs/${run}/pool`, {}, signal),
+  lookInImages: (path: string) => get<Looked>("/pool/look", { path }),
   orderPool: (order: PoolOrder) => post<{ server: string }>("/pool", order),
   checkpoints: (signal?: AbortSignal) => get<Checkpoints>("/checkpoints", {}, signal),
   checkpointStory: (signal?: AbortSignal) => get<CheckpointStory>("/checkpoints/story", {}, signal),

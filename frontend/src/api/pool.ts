@@ -59,6 +59,43 @@ export interface Pool {
 /** `check`: every node reads all its files again, and they are compared; `image`: one is taken now. */
 export type PoolOrder = { group: string; do: "check" | "image" };
 
+/** Of a file or directory at the moment of an image. */
+export interface Attributes {
+  kind: "file" | "directory";
+  mode: number;
+  owner: string;
+  group: string;
+  mtime_ns: number;
+  length: number;
+  replication: number;
+  /** Names in a directory. */
+  entries: number;
+  /** Names of a file. */
+  nlink: number;
+}
+
+/** One image that was looked into, on the disk of `server`. */
+export interface LookedIn {
+  group: string;
+  server: string;
+  sn: number;
+  partitions: number;
+  /** The partitions that were loaded. */
+  loaded: number[];
+  octets: number;
+  of_octets: number;
+}
+
+/** What the newest images say of a path, group by group as the path goes. */
+export interface Looked {
+  path: string;
+  /** Null when the image does not have it. */
+  found: Attributes | null;
+  /** The first hundred of a directory. */
+  names: string[];
+  steps: LookedIn[];
+}
+
 export interface Checkpoint {
   name: string;
   number: number;

@@ -1,5 +1,7 @@
 /** The control plane's API as TypeScript sees it. Times end in `_ns` and are the machine's monotonic clock. */
 
+import type { Counters, Pipeline, Replicated } from "./counts";
+
 export type Role = "active" | "standby" | "junior" | "primary" | "secondary" | "member" | "joining" | "down";
 export type Letter = "A" | "S" | "J" | "P" | "M" | "-";
 export type Process = "running" | "paused" | "stopped";
@@ -36,38 +38,6 @@ export interface Group {
   lock_owner: string;
   commit_sn: number;
   configuration: { number: number; members: string[] };
-}
-
-/** What the active of a group counts; what is of several groups, since it began to serve. */
-export interface Counters {
-  objects: number;
-  /** Names whose object is at home in another group. */
-  branch_points: number;
-  /** Operations on several groups that are not ended in this one. */
-  open: number;
-  done: number;
-  aborted: number;
-  /** Messages to other groups. */
-  sent: number;
-  /** Octets of the journal behind the newest image. */
-  log_octets: number;
-  /** Writes wait until an image is taken. */
-  log_full: boolean;
-  periodic: number;
-  forced: number;
-  protocol: number;
-}
-
-/** What one life of a metadata server, journal node or bookie spent on replication. */
-export interface Replicated {
-  /** By kind; so are the octets. */
-  messages: Record<string, number>;
-  octets: Record<string, number>;
-  /** How many batches, messages in Multi-Paxos and journal groups elsewhere, had so many records. */
-  records_per_batch: Record<string, number>;
-  log_writes: number;
-  /** Clients' writes that were carried out and that it answered. */
-  operations: number;
 }
 
 export interface Fault {
@@ -174,6 +144,8 @@ export interface Cluster {
   journal_nodes: JournalNode[];
   /** By server and journal node; who does not answer is left out. */
   replicated: Record<string, Replicated>;
+  /** By server; empty where the family has no jobs and locks. */
+  pipelines: Record<string, Pipeline>;
   clients: Client[];
   coordination: Coordination;
   links: Link[];
@@ -391,5 +363,10 @@ export type StreamFrame =
   | { type: "messages"; list: MessageLine[]; dropped: number }
   | ({ type: "processes" } & Processes)
   | ({ type: "failover" } & Failover)
-  | { type: "counters"; groups: Record<string, Counters>; servers: Record<string, Replicated> }
+  | {
+      type: "counters";
+      groups: Record<string, Counters>;
+      servers: Record<string, Replicated>;
+      pipelines: Record<string, Pipeline>;
+    }
   | { type: "lamps"; lamps: Lamp[] };

@@ -69,7 +69,7 @@ function onFrame(frame: StreamFrame): void {
       break;
     case "counters":
       tallies.push(frame.servers);
-      changes = { ...changes, counters: frame.groups, replicated: frame.servers };
+      changes = { ...changes, counters: frame.groups, replicated: frame.servers, pipelines: frame.pipelines };
       break;
     case "lamps":
       changes = { ...changes, lamps: frame.lamps };
@@ -125,9 +125,20 @@ function factsOf(cluster: Cluster): Partial<LabState> {
     image,
     address,
   }));
-  const { data_nodes: dataNodes, journal_nodes: journalNodes, replicated } = cluster;
+  const { data_nodes: dataNodes, journal_nodes: journalNodes, replicated, pipelines } = cluster;
   const nodes = { dataNodes, journalNodes };
-  return { cluster, counters, replicated, links, clients, coordination, lamps, processes, ...nodes };
+  return {
+    cluster,
+    counters,
+    replicated,
+    pipelines,
+    links,
+    clients,
+    coordination,
+    lamps,
+    processes,
+    ...nodes,
+  };
 }
 
 /** The one stream of this page. */

@@ -1,9 +1,9 @@
 import { create } from "zustand";
+import type { Counters, Pipeline, Replicated } from "../api/counts";
 import type {
   Client,
   Cluster,
   Coordination,
-  Counters,
   DataNode,
   Failover,
   JournalNode,
@@ -14,7 +14,6 @@ import type {
   Picture,
   Processes,
   Rate,
-  Replicated,
   Run,
   Server,
   Verb,
@@ -95,6 +94,8 @@ export interface LabState {
   counters: Record<string, Counters>;
   /** By server and journal node, of the present: what it spent on replication. */
   replicated: Record<string, Replicated>;
+  /** By server, of the present: its jobs and locks; of families that have them. */
+  pipelines: Record<string, Pipeline>;
   /** Counts changes of `events`, `rates` and `messages`, which are not in the store for speed. */
   beat: number;
   /** The run that is looked at; null is the live one. */
@@ -127,6 +128,7 @@ export const useLab = create<LabState>()(() => ({
   failovers: [],
   counters: {},
   replicated: {},
+  pipelines: {},
   beat: 0,
   run: null,
   moment: null,

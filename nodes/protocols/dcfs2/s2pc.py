@@ -26,7 +26,7 @@ BUSY = "busy"
 MOVED = "moved"
 """Why a vote was no: what the operation was planned on has changed, and it is planned anew."""
 IN_DOUBT_MAX = 3_072
-"""Operations whose decision is asked for at once after a takeover; more when half are answered: a connection holds some thousands of messages."""
+"""Operations of which the decision is asked for at once after a takeover; more when half are answered: a connection holds some thousands."""
 
 
 class S2pc:

@@ -17,6 +17,7 @@ from nodes.protocols.mams.configuration import ConfigurationKeeper
 from nodes.protocols.mams.hosting import Host
 from nodes.protocols.mams.imaging import Imaging
 from nodes.protocols.mams.messages import (
+    ImageGoesOn,
     ImageTaken,
     Promise,
     Register,
@@ -93,9 +94,9 @@ class Active(Leader):
         if self.renewing is not None:
             self.renewing.on_renewed(peer, message)
 
-    def on_image_taken(self, peer: str, message: ImageTaken) -> None:
+    def on_image(self, peer: str, message: ImageTaken | ImageGoesOn) -> None:
         if self.imaging is not None:
-            self.imaging.on_image_taken(peer, message)
+            self.imaging.on_image(peer, message)
 
     def on_cross_group(self, peer: str, message: Message) -> None:
         """From the active of another group; one that comes too early or while nothing can be committed is sent again."""
@@ -203,6 +204,7 @@ class Active(Leader):
             self._admit(peer, promise)
         self._tenure.spawn(self._ticks(), "ticks")
         self._tenure.spawn(self.imaging.run(), "images")
+        self._tenure.spawn(self.imaging.look_after(), "pool")
         self._tenure.spawn(self._follow_checkpoints(), "checkpoints")
 
     async def _flush(self) -> None:

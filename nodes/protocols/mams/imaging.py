@@ -8,7 +8,7 @@ from __future__ import annotations
 from nodes.config import MILLISECOND, SECOND
 from nodes.metadata.pages import Log
 from nodes.protocols.mams.configuration import ConfigurationKeeper
-from nodes.protocols.mams.messages import ImageTaken, Prune, TakeImage
+from nodes.protocols.mams.messages import ImageGoesOn, ImageTaken, Prune, TakeImage
 from nodes.protocols.mams.replica import Replica
 from nodes.protocols.mams.ssp import Ssp
 from nodes.replicas.answering import Answering
@@ -18,12 +18,17 @@ from nodes.wire.messages import Mark
 
 PAPER = "VSSP §III.D"
 PATIENCE_NS = 600 * SECOND
-"""For an image to be written; a standby that is lost is given up at once."""
+"""For an image to be written."""
+SILENCE_NS = 3 * SECOND
+"""Who takes an image and has not been heard of for so long takes none. It is longer than an acknowledgement may be late: an image that is begun
+anew costs everybody more than one that comes later."""
 LOOK_NS = 5 * MILLISECOND
 GROUPS_AT_ONCE = 8
 """Groups that a standby applies in one turn after its namespace stood still."""
 LINGER_NS = 5 * SECOND
 """What a renewing session was reading is kept for so long after its end."""
+GIVES_WAY_NS = 2 * SECOND
+"""So long after an image the next one waits for the reports before the journals are pruned."""
 TRIES = 3
 """After so many images in a row that nobody could take, juniors do without."""
 
@@ -47,6 +52,7 @@ class Imaging:
         self._ordered = ""
         """Who is taking an image now."""
         self._ordered_at_ns = 0
+        self._heard_ns = 0
         self._orders = 0
         self._order_sent = TakeImage(epoch, 0, [])
         self._failures = 0
@@ -65,6 +71,9 @@ class Imaging:
         """The log was full when it was looked at last."""
         self._prunes = False
         """An image has come since the journals were last pruned."""
+        self._surveys = False
+        """Reports are waited for."""
+        self._taken_at_ns = 0
         self._sessions = 0
         self._session_ended_ns = -LINGER_NS
         self.juniors: dict[str, list[Mark]] = {}
@@ -128,18 +137,26 @@ class Imaging:
 
     # --- steps ----------------------------------------------------------------------------------------------------
 
-    def on_image_taken(self, peer: str, message: ImageTaken) -> None:
-        if peer != self._ordered or (message.epoch, message.order) != (self._epoch, self._orders):
+    def on_image(self, peer: str, message: ImageTaken | ImageGoesOn) -> None:
+        """An image counts also when its writer has fallen out of step, or been given up, meanwhile: what it wrote was committed."""
+        if message.epoch != self._epoch:
             return
-        self._ordered = ""
-        self._failures = 0 if message.holders else self._failures + 1
-        if message.holders:
+        asked = peer == self._ordered and message.order == self._orders
+        if isinstance(message, ImageGoesOn):
+            if asked:
+                self._heard_ns = self._replica.world.clock.monotonic_ns()
+            return
+        if asked:
+            self._ordered = ""
+            self._failures = 0 if message.holders else self._failures + 1
+        if message.holders and message.sn > self._taken_sn:
             self._taken(message.sn, message.holders)
 
     def _taken(self, sn: int, holders: list[str]) -> None:
         self._taken_sn = max(self._taken_sn, sn)
         self._counts[self._forces] += 1
         self._prunes = True
+        self._taken_at_ns = self._replica.world.clock.monotonic_ns()
         self._due = self._forces = False
         self._step("taken", f"{', '.join(holders)} have the image at sn {sn}")
         self._look_at_log()
@@ -152,7 +169,7 @@ class Imaging:
         self._ordered = standbys[self._orders % len(standbys)]
         self._orders += 1
         self._wanted = False
-        self._ordered_at_ns = self._replica.world.clock.monotonic_ns()
+        self._ordered_at_ns = self._heard_ns = self._replica.world.clock.monotonic_ns()
         others = [node for node in [*standbys, self._replica.name] if node != self._ordered]
         self._order_sent = TakeImage(self._epoch, self._orders, [self._ordered, *others])
         self._remind()
@@ -176,11 +193,9 @@ class Imaging:
         return bool(self._ordered)
 
     def _busy(self) -> bool:
-        """Whether an image is being taken; a standby that is gone takes none."""
-        if self._ordered and (
-            self._ordered not in self._sync.participants
-            or self._replica.world.clock.monotonic_ns() - self._ordered_at_ns > PATIENCE_NS
-        ):
+        """Whether an image is being taken; a server that has fallen silent takes none."""
+        now = self._replica.world.clock.monotonic_ns()
+        if now - self._heard_ns > SILENCE_NS or now - self._ordered_at_ns > PATIENCE_NS:
             self._ordered = ""
         return bool(self._ordered)
 
@@ -190,27 +205,45 @@ class Imaging:
     # --- procedures -----------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """An image every so many groups, and whenever the log is half full; then the journals below it go."""
-        pause_ns = self._replica.config.cluster.timing.renew_scan_ms * MILLISECOND
+        """An image every so many groups, and whenever the log is half full."""
         while True:
-            await self._replica.world.clock.sleep(pause_ns)
+            await self._pause()
             self._look_at_log()
-            if self._checks:
-                self._checks = False
-                await self._survey(again=True)
             if self._busy():
                 self._remind()
+                continue
+            if self._gives_way():
                 continue
             self._forces = 2 * self._octets >= self._replica.config.cluster.log_octets
             if self._forces and not self._sync.participants:
                 await self._take_alone()
             elif self._forces or self._wanted or self._is_due():
                 self._order()
-            elif self._prunes and not self._in_use:
+
+    async def look_after(self) -> None:
+        """What a person wants to be compared, and after each image the journals below it: a node that does not report keeps no image waiting."""
+        while True:
+            await self._pause()
+            if self._checks:
+                self._checks = False
+                await self._survey(again=True)
+            if self._prunes and not self._in_use and not self._busy():
+                self._prunes = False
                 images = await self._survey()
-                self._prunes = self._in_use
-                if not self._prunes:
+                if self._in_use:
+                    self._prunes = True
+                else:
                     self._prune(images)
+
+    def _gives_way(self) -> bool:
+        """Where an image is always due journals would never go; a full log waits for nobody's report."""
+        waits = self._surveys or (self._prunes and not self._in_use)
+        since_ns = self._replica.world.clock.monotonic_ns() - self._taken_at_ns
+        return waits and since_ns < GIVES_WAY_NS and not self.is_full()
+
+    async def _pause(self) -> None:
+        timing = self._replica.config.cluster.timing
+        await self._replica.world.clock.sleep(timing.renew_scan_ms * MILLISECOND)
 
     def _is_due(self) -> bool:
         every = self._replica.config.cluster.image_every
@@ -245,7 +278,11 @@ class Imaging:
 
     async def _survey(self, again: bool = False) -> list[StoredImage]:
         nodes = [self._replica.name, *self._sync.participants]
-        return await self._replica.images.survey(nodes, again)
+        self._surveys = True
+        try:
+            return await self._replica.images.survey(nodes, again)
+        finally:
+            self._surveys = False
 
     def _prune(self, images: list[StoredImage]) -> None:
         """Journals below the newest image that is whole on a majority, at those who have it; but never what somebody is known to need."""
@@ -275,7 +312,7 @@ class Imaging:
         return min((image.sn for image in images), default=0)
 
 
-async def take_image(replica: Replica, active: str, order: TakeImage, scope: Scope) -> None:
+async def take_image(replica: Replica, order: TakeImage, scope: Scope) -> ImageTaken:
     """The standby's part: its namespace stands still while the image is made, some milliseconds at a time. Raises OSError."""
     state = replica.state
     mark = replica.log.mark_at(state.applied_sn)
@@ -286,7 +323,7 @@ async def take_image(replica: Replica, active: str, order: TakeImage, scope: Sco
 
     state.freeze()
     holders = await replica.images.write(state.namespace, mark, order.replicas, dumped)
-    replica.world.network.send(active, ImageTaken(order.epoch, order.order, mark.sn, holders))
+    return ImageTaken(order.epoch, order.order, mark.sn, holders)
 
 
 async def _catch_up(replica: Replica) -> None:
@@ -300,19 +337,30 @@ class Photographer:
     def __init__(self, replica: Replica):
         self._replica = replica
         self._scope: Scope | None = None
+        self._taken: ImageTaken | None = None
+        """The last image; whoever asks for it again has not heard of it."""
 
     def on_order(self, peer: str, order: TakeImage, session: Scope | None) -> None:
-        """Says that it takes none when it has another in hand or may not (no `session`); an order in hand is not heard again."""
+        """Says that it takes none when it has another in hand or may not (no `session`); that it goes on, when it has this one in hand."""
+        send, taken = self._replica.world.network.send, self._taken
+        if taken is not None and (taken.epoch, taken.order) == (order.epoch, order.order):
+            send(peer, taken)
+            return
         name = f"image {order.order} of epoch {order.epoch}"
         busy = self._scope is not None and self._scope.busy
         if busy and self._scope is not None and self._scope.name == name:
+            send(peer, ImageGoesOn(order.epoch, order.order))
             return
         if busy or session is None:
-            self._replica.world.network.send(peer, ImageTaken(order.epoch, order.order, 0, []))
+            send(peer, ImageTaken(order.epoch, order.order, 0, []))
             return
         self.stop()
         self._scope = session.child(name)
-        self._scope.spawn(take_image(self._replica, peer, order, self._scope), "image")
+        self._scope.spawn(self._take(peer, order, self._scope), "image")
+
+    async def _take(self, peer: str, order: TakeImage, scope: Scope) -> None:
+        self._taken = await take_image(self._replica, order, scope)
+        self._replica.world.network.send(peer, self._taken)
 
     def stop(self) -> None:
         """The namespace may change again."""

@@ -16,7 +16,7 @@ from nodes.protocols.mams.checkpoints import messages as marking
 from nodes.protocols.mams.checkpoints.commands import Commands
 from nodes.protocols.mams.checkpoints.going_back import Incarnations
 from nodes.protocols.mams.imaging import Photographer
-from nodes.protocols.mams.questions import pool_orders
+from nodes.protocols.mams.questions import image_questions, pool_orders
 from nodes.protocols.mams.reading import read_from_pool
 from nodes.protocols.mams.replica import Choice, Replica, open_replica
 from nodes.replicas.election import Election, await_members
@@ -90,6 +90,7 @@ class Mams:
             "counters": self._tell_counters,
             "load_journal": load,
             **orders,
+            **image_questions(self._replica.images),
             **self._commands.steps(),
         }
         answer_questions(self._replica, questions)
@@ -106,7 +107,8 @@ class Mams:
             **self._replica.pool.handlers,
             m.Groups: self._replica.calls.on_reply,
             m.TakeImage: self._on_take_image,
-            m.ImageTaken: self._session.to_leader(Active.on_image_taken),
+            m.ImageTaken: self._session.to_leader(Active.on_image),
+            m.ImageGoesOn: self._session.to_leader(Active.on_image),
             m.Prune: self._on_prune,
             m.Renew: self._on_renew,
             m.Stale: self._on_stale,

@@ -133,6 +133,13 @@ class ImageTaken(Message, array_like=True, tag=True, gc=False):
     holders: list[str]
 
 
+class ImageGoesOn(Message, array_like=True, tag=True, gc=False):
+    """The standby still writes the image of this order; the answer to being asked again."""
+
+    epoch: int
+    order: int
+
+
 class Prune(Message, array_like=True, tag=True, gc=False):
     """Nobody needs the journal up to `sn` any more who does not have an image that reaches further."""
 
@@ -145,5 +152,5 @@ TO_WRITER: tuple[type[Message], ...] = (Prepared, Mismatch, DecisionLogged)
 
 MESSAGES: tuple[type[Message], ...] = (
     Prepare, Prepared, Mismatch, Commit, CommitDecision, DecisionLogged, Recover, Promise, Stale, FetchGroups, Groups,
-    Register, Renew, Renewed, TakeImage, ImageTaken, Prune,
+    Register, Renew, Renewed, TakeImage, ImageTaken, ImageGoesOn, Prune,
 )  # fmt: skip

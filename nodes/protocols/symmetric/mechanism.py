@@ -53,7 +53,7 @@ class Symmetric:
         if answer is not None:
             answer("group", lambda question: self._tell_group(int(question["sn"])))
             answer("tree", lambda question: page_of(self._replica.namespace, question))
-            answer("counters", lambda question: {"counters": self._counters()})
+            answer("counters", lambda question: {"counters": self._counters(), "pipeline": self._pipeline()})
             answer("change_view", lambda question: {"asked": self._membership.ask_for_change()})
 
     def _counters(self) -> dict[str, int] | None:
@@ -61,6 +61,10 @@ class Symmetric:
         if self._membership.member is None:
             return None
         return asdict(counters_of(self._replica.namespace, Crossed(), Log()))
+
+    def _pipeline(self) -> dict[str, int]:
+        active, idle = self._requests.queues()
+        return {"active": active, "idle": idle, **asdict(self._replica.execution.under_way())}
 
     def _tell_group(self, sn: int) -> dict[str, Any]:
         for octets in self._replica.log.octets(sn, sn):

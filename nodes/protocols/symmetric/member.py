@@ -104,6 +104,11 @@ class Member:
         and it speaks again or is idle.
         """
         self._ending = False
+        if self._over:
+            return
+        if self._requests.reading:
+            self.answer_reads()
+        self._show()
         if self.wedged:
             return
         sends = self._requests.waiting and self._order.own_candidates < WINDOW
@@ -205,6 +210,10 @@ class Member:
         last_sn = self._replica.log.last.sn
         if self._stability.hold(member, sn) or self._stability.held_by(member) >= last_sn:
             self._moved_ns[member] = self._now_ns()
+        self._show()
+
+    def _show(self) -> None:
+        """What every member holds is submitted, and who waits for it is told."""
         shown = self._replica.show(self._stability.shown_sn, self.view.members)
         for group_sn, outcomes in shown:
             self._requests.on_shown(group_sn, outcomes)
@@ -215,6 +224,8 @@ class Member:
     def answer_reads(self) -> None:
         """Reads whose turn has come, under the lease."""
         self._requests.answer_reads(self._may_answer)
+        if self._requests.reading:
+            self.wants_turn()
 
     @property
     def may_read(self) -> bool:

@@ -190,7 +190,7 @@ class Membership:
         replica = self._replica
         self._outside.forget()
         self._asked = False
-        self._requests.begin(agreed.number)
+        self._requests.view = agreed.number
         member = self.member = Member(
             replica, agreed, self._requests, lambda: list(self._joining()), self._on_appended
         )

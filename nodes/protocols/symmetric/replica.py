@@ -18,7 +18,7 @@ from nodes.world import World
 
 
 class Replica:
-    """Groups come in by `append`, are durable after `sync`, and carried out, for all to see, by `show`."""
+    """Groups come in by `append`, are durable after `sync`, and submitted, for all to see, by `show`."""
 
     def __init__(self, world: World, config: ServerConfig, group: GroupConfig, log: ReplicaLog):
         holes = config.cluster.holes
@@ -31,7 +31,6 @@ class Replica:
         self.execution = Execution(self._empty())
         self.settling = asyncio.Lock()
         """Held by whoever cuts and settles the journal."""
-        self._not_shown: deque[JournalGroup] = deque()
         self._taken = 0
         self._not_synced: deque[tuple[int, JournalGroup, Mark, int]] = deque()
         """With a number that no later group gets, not even one of the same sn."""
@@ -54,9 +53,10 @@ class Replica:
         """Reads the journal; what its views had settled is carried out. Raises Damaged."""
         settled_sn = 0
         for group in self.log.load():
-            self._not_shown.append(group)
+            self.execution.deliver(group)
             settled_sn = max(settled_sn, group.commit_sn)
         last = self.log.last
+        self.execution.made_durable(last.sn)
         self.world.trace.emit(JournalOpened(1, last.sn, last.epoch, last.crc, cut_octets, 0))
         self.show(settled_sn, [])
 
@@ -66,7 +66,7 @@ class Replica:
 
     def take(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
         self.log.append(mark, octets)
-        self._not_shown.append(group)
+        self.execution.deliver(group)
         self._taken += 1
         self._not_synced.append((self._taken, group, mark, len(octets)))
 
@@ -79,14 +79,15 @@ class Replica:
             self.world.trace.emit(
                 Durable(group.sn, group.epoch, group.groupid, mark.crc, len(group.records), size)
             )
-        return self._not_synced[0][1].sn - 1 if self._not_synced else self.log.last.sn
+        sn = self._not_synced[0][1].sn - 1 if self._not_synced else self.log.last.sn
+        self.execution.made_durable(sn)
+        return sn
 
     async def cut(self, sn: int, reason: str) -> None:
         """Removes every group behind sn: no member has shown it, unless a hole is open."""
         if sn >= self.log.last.sn:
             return
-        while self._not_shown and self._not_shown[-1].sn > sn:
-            self._not_shown.pop()
+        self.execution.roll_back(sn)
         while self._not_synced and self._not_synced[-1][1].sn > sn:
             self._not_synced.pop()
         self.world.trace.emit(Cut(sn, reason))
@@ -97,7 +98,9 @@ class Replica:
     def _rebuild(self) -> None:
         shown_sn = self.log.last.sn
         self.execution = Execution(self._empty())
-        self._not_shown = deque(self.log.groups(1))
+        for group in self.log.groups(1):
+            self.execution.deliver(group)
+        self.execution.made_durable(shown_sn)
         self.show(shown_sn, [])
 
     # --- namespace --------------------------------------------------------------------------------------------------
@@ -116,14 +119,13 @@ class Replica:
         return self.execution.applied_sn
 
     def show(self, sn: int, holders: list[str]) -> list[tuple[int, list[Outcome]]]:
-        """Carries out everything up to sn; for each group, what came of its calls.
+        """Submits everything up to sn, as far as no long read is under way; for each group, what came of its calls.
 
         `holders` are the members who have it; without any nothing is told: somebody has told it before.
         """
         shown: list[tuple[int, list[Outcome]]] = []
-        while self._not_shown and self._not_shown[0].sn <= sn:
-            group = self._not_shown.popleft()
-            outcomes, effects = self.execution.carry_out(group)
+        while self.applied_sn < min(sn, self.execution.delivered_sn) and self.execution.may_submit:
+            group, outcomes, effects = self.execution.submit()
             if holders:
                 self._tell(group, [(op_id.client, op_id.number) for op_id in effects], holders)
             digest = self.execution.namespace.digest

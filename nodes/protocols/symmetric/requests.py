@@ -1,31 +1,45 @@
-"""The request interface (SAA §6, Fig. 4 to 6): reads are answered here, writes wait for their place in the total order.
+"""The request interface (SAA §6, Fig. 4 to 6): calls become jobs. Reads are answered here, writes wait for their place in the total order.
 
-A read waits until everything that this member has delivered is shown: so it comes behind whatever was answered anywhere before it was asked
-(safety rule 20). A client that asks a second member is answered there too; the call is carried out once.
+A read waits until what it looks at, and somebody may have answered, is shown: so it comes behind whatever was answered anywhere before it was
+asked (safety rule 20). A client that asks a second member is answered there too; the call is carried out once.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 
 import msgspec
 
 from nodes.errors import FsError
-from nodes.metadata.lookup import TOP
 from nodes.metadata.operations import WRITES, Attributes, Contents, Open, Result, Stat
 from nodes.metadata.records import AtimeRecord, CallRecord, Record
 from nodes.protocols.symmetric.execution import Outcome
 from nodes.protocols.symmetric.replica import Replica
+from nodes.protocols.symmetric.scheduler import Job, Scheduler, Steps
 from nodes.units import OpId
 from nodes.wire.messages import Answer, Checked, CheckOperation, Refused, Request
 
-HELD_MAX = 10_000
-"""Calls that wait here at most; a client whose call is dropped asks again."""
+HELD_MAX = 20_000
+"""Jobs at most; a client whose call is dropped asks again."""
 ATIMES_MAX = 1_000
 CALLS_PER_MESSAGE = 64
 BUSY_CALLS = 8
 """With so many writes under way the next one is near: as soon as one is answered its caller asks again."""
+TURN = "turn"
+"""What writes that are not broadcast yet wait for: to be scheduled, and for nothing else."""
+LEASE = "lease"
+
+
+class Write:
+    """A write that this member was asked, until it is answered."""
+
+    __slots__ = ("job", "outcome", "record", "sn")
+
+    def __init__(self, record: CallRecord):
+        self.record = record
+        self.job: Job | None = None
+        self.outcome: Outcome | None = None
+        self.sn = 0
 
 
 class Requests:
@@ -34,89 +48,126 @@ class Requests:
     def __init__(self, replica: Replica):
         self._replica = replica
         self._send = replica.world.network.send
-        self._asked: dict[OpId, tuple[str, CallRecord]] = {}
-        """Who waits for the outcome of each write."""
-        self._unsent: deque[CallRecord] = deque()
-        """The active queue: writes that are not broadcast yet."""
-        self._reads: deque[tuple[int, str, Request]] = deque()
-        """The idle queue: reads, and the sn that must be shown before each."""
+        self._scheduler = Scheduler()
+        self._writes: dict[OpId, Write] = {}
+        self._message: list[Record] = []
+        """What the next broadcast carries, while it is put together."""
         self._atimes: dict[int, int] = {}
         """When files were read here, since the last write took it along (SAA §6)."""
+        self._may_answer: Callable[[], bool] = lambda: False
         self.view = 0
+
+    def queues(self) -> tuple[int, int]:
+        """How many jobs are active, and how many idle."""
+        active = self._scheduler.active + self._scheduler.waiting_for(TURN)
+        return active, len(self._scheduler) - active
 
     # --- writes -----------------------------------------------------------------------------------------------------
 
     def on_write(self, peer: str, request: Request) -> None:
         op_id = OpId(request.session, request.number)
-        asked = self._asked.get(op_id)
+        asked = self._writes.get(op_id)
         if asked is not None:
-            self._asked[op_id] = (peer, asked[1])
-        elif len(self._asked) < HELD_MAX:
+            assert asked.job is not None
+            asked.job.peer = peer
+        elif len(self._scheduler) < HELD_MAX:
             at_ns = self._replica.world.clock.wall_ns()
             record = CallRecord(at_ns, op_id, request.lowest_open, request.operation)  # type: ignore[arg-type]
-            self._asked[op_id] = (peer, record)
-            self._unsent.append(record)
+            write = self._writes[op_id] = Write(record)
+            write.job = Job(peer, request.number, self._write(write))
+            self._scheduler.add(write.job)
+            self._scheduler.run()
+
+    def _write(self, write: Write) -> Steps:
+        """SAA §6, steps 2 to 8; when the view ends without an outcome, once more in the next."""
+        op_id = write.record.op_id
+        while write.outcome is None:
+            yield TURN
+            if write.outcome is None:
+                self._message.append(write.record)
+                yield op_id
+        del self._writes[op_id]
+        assert write.job is not None
+        outcome, at_ns = write.outcome, self._replica.execution.namespace.newest_ns
+        place, result, error = outcome.place, outcome.result, outcome.error
+        self._send(write.job.peer, Answer(op_id.number, self.view, write.sn, place, result, error, at_ns))
 
     def begin(self, view: int) -> None:
-        """A view begins: whatever the views before did not carry out is broadcast in it."""
+        """A view begins: whatever the views before did not submit is broadcast in it, and reads look again at what they wait for."""
         self.view = view
-        self._unsent = deque(record for _, record in self._asked.values())
+        self._scheduler.wake_all(but=TURN)
+        self._scheduler.run()
 
     @property
     def waiting(self) -> bool:
         """Whether a write is to be broadcast."""
-        return bool(self._unsent)
+        return self._scheduler.waiting_for(TURN) > 0
 
     @property
     def busy(self) -> bool:
         """Whether the next message is near, so that it will do as an acknowledgement (safety rule 5)."""
-        return len(self._asked) >= BUSY_CALLS
+        return len(self._writes) >= BUSY_CALLS
 
     def take(self) -> list[Record]:
         """Writes for one message, with the times at which files were read here."""
-        records: list[Record] = []
-        if self._unsent:
-            records += [AtimeRecord(at_ns, inode) for inode, at_ns in self._atimes.items()]
+        if self.waiting:
+            self._message = [AtimeRecord(at_ns, inode) for inode, at_ns in self._atimes.items()]
             self._atimes.clear()
-        for _ in range(min(CALLS_PER_MESSAGE, len(self._unsent))):
-            records.append(self._unsent.popleft())
-        return records
+            self._scheduler.wake(TURN, CALLS_PER_MESSAGE)
+            self._scheduler.run()
+        message, self._message = self._message, []
+        return message
 
     def on_shown(self, sn: int, outcomes: list[Outcome]) -> None:
-        """Group sn has been carried out here, and every member has it: whoever asked this member is told."""
-        at_ns = self._replica.execution.namespace.newest_ns
+        """Group sn is submitted here, and every member has it: whoever asked this member is told, and reads that waited for it go on."""
         for outcome in outcomes:
-            asked = self._asked.pop(outcome.op_id, None)
-            if asked is not None:
-                peer = asked[0]
-                number, place = outcome.op_id.number, outcome.place
-                self._send(peer, Answer(number, self.view, sn, place, outcome.result, outcome.error, at_ns))
+            write = self._writes.get(outcome.op_id)
+            if write is not None:
+                write.sn, write.outcome = sn, outcome
+                self._scheduler.wake(outcome.op_id)
+        self._scheduler.wake(sn)
+        self._scheduler.run()
 
     # --- reads ------------------------------------------------------------------------------------------------------
 
     def on_read(self, peer: str, request: Request) -> None:
-        if len(self._reads) < HELD_MAX:
-            self._reads.append((self._replica.log.last.sn, peer, request))
-
-    @property
-    def reading(self) -> bool:
-        return bool(self._reads)
+        if len(self._scheduler) < HELD_MAX:
+            self._scheduler.add(Job(peer, request.number, self._read(peer, request)))
 
     def answer_reads(self, may_answer: Callable[[], bool]) -> None:
         """Answers the reads whose turn has come, under the lease."""
-        shown_sn = self._replica.applied_sn
-        while self._reads and self._reads[0][0] <= shown_sn and may_answer():
-            _, peer, request = self._reads.popleft()
-            self._read(peer, request)
+        self._may_answer = may_answer
+        self._scheduler.wake(LEASE)
+        self._scheduler.run()
 
-    def _read(self, peer: str, request: Request) -> None:
-        execution = self._replica.execution
+    @property
+    def reading(self) -> bool:
+        """Whether a long read is under way and is to be gone on with."""
+        return self._scheduler.active > 0
+
+    def _read(self, peer: str, request: Request) -> Steps:
+        """What was answered before the call came is durable here, since every member holds what is answered."""
+        asked_sn = self._replica.execution.durable_sn
+        while True:
+            sn = self._replica.execution.read_waits_for(request.operation, asked_sn)  # type: ignore[arg-type]
+            if sn:
+                yield sn
+            elif self._may_answer():
+                break
+            else:
+                yield LEASE
         result: Result | None = None
         error = ""
         try:
-            result = execution.namespace.read(request.operation, TOP)  # type: ignore[arg-type]
+            result = yield from self._replica.execution.read(request.operation)  # type: ignore[arg-type]
         except FsError as refused:
             error = str(refused)
+        while not self._may_answer():
+            yield LEASE
+        self._answer_read(peer, request, result, error)
+
+    def _answer_read(self, peer: str, request: Request, result: Result | None, error: str) -> None:
+        execution = self._replica.execution
         if isinstance(request.operation, Open) and isinstance(result, Contents):
             self._touch(result.inode)
         elif isinstance(request.operation, Stat) and isinstance(result, Attributes):
@@ -144,10 +195,10 @@ class Requests:
 
     def on_check(self, peer: str, message: CheckOperation) -> None:
         """It only saves the client a round: whatever it asks again is found to be a repetition in its place of the order."""
-        op_id = OpId(message.session, message.number)
-        asked = self._asked.get(op_id)
+        asked = self._writes.get(OpId(message.session, message.number))
         if asked is not None:
-            self._asked[op_id] = (peer, asked[1])
+            assert asked.job is not None
+            asked.job.peer = peer
         state = "absent" if asked is None else "pending"
         self._send(peer, Checked(message.number, self.view, state))
 
@@ -156,13 +207,9 @@ class Requests:
 
     def refuse_all(self, hint: str) -> None:
         """Outside the view nobody is answered; another member finds out what came of the calls."""
-        for op_id, (peer, _) in self._asked.items():
-            self.refuse(peer, op_id.number, hint)
-        for _, peer, request in self._reads:
-            self.refuse(peer, request.number, hint)
-        self._asked.clear()
-        self._unsent.clear()
-        self._reads.clear()
+        for job in self._scheduler.clear():
+            self.refuse(job.peer, job.number, hint)
+        self._writes.clear()
         self._atimes.clear()
 
 

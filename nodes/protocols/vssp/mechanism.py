@@ -10,6 +10,7 @@ from nodes.metadata.images import ImageDamaged, UnknownFormat
 from nodes.metadata.namespace import Namespace
 from nodes.protocols.vssp import messages as m
 from nodes.protocols.vssp.acknowledging import STRATEGIES, Acknowledging
+from nodes.protocols.vssp.looking import Looking
 from nodes.protocols.vssp.manifest import rank_of
 from nodes.protocols.vssp.reading import Reading
 from nodes.protocols.vssp.receiving import Receiving
@@ -19,7 +20,7 @@ from nodes.protocols.vssp.retention import kept_sn
 from nodes.protocols.vssp.sending import Sending
 from nodes.protocols.vssp.serving import Serving
 from nodes.protocols.vssp.shelf import Shelf
-from nodes.slots import StoredFile, StoredImage
+from nodes.slots import SeenInImage, StoredFile, StoredImage
 from nodes.trace.pool_events import ImageRefused
 from nodes.wire.calls import Calls
 from nodes.wire.messages import Mark, Message
@@ -44,6 +45,7 @@ class Pool:
         self._tidying = world.scope.child("tidy")
         self._sending = Sending(world, shelf, acknowledging, partitions)
         self._receiving = Receiving(world, shelf, self._tidy)
+        self._looking = Looking(world, shelf)
         self._serving = Serving(world, shelf, journal_first)
         files = asyncio.Lock()
         self._reading = Reading(world, shelf, calls, files)
@@ -71,8 +73,9 @@ class Pool:
     def _busy(self) -> set[str]:
         """Images that are on their way here, or being written or read here."""
         outgoing = self._sending.outgoing
+        here = {self._reading.image, self._looking.image, outgoing.image if outgoing else ""}
         incoming = (image for image, each in self._receiving.incoming.items() if not each.shelved)
-        return {self._reading.image, outgoing.image if outgoing else "", *incoming} - {""}
+        return {*here, *incoming} - {""}
 
     def _before_repair(self, image: str) -> None:
         """Whoever orders a repair knows that the image is whole elsewhere: no chain brings it any more."""
@@ -105,6 +108,9 @@ class Pool:
             except (ImageDamaged, FileNotFoundError) as damaged:
                 self._world.trace.emit(ImageRefused(image, str(damaged)))
         return None
+
+    async def look(self, start: int, names: list[str], sn: int) -> SeenInImage:
+        return await self._looking.look(start, names, sn)
 
     def stored(self) -> list[int]:
         return [rank_of(image)[2] for image in self._shelf.images()]

@@ -81,7 +81,7 @@ class Reporting:
             self._answering = False
 
     async def report(self) -> list[StoredFile]:
-        """Journals and images as they lie on this disk. Raises OSError."""
+        """Journals and images as they lie on this disk; a file that is removed meanwhile is not told. Raises OSError."""
         found = self._journals()
         for image, files in self._shelf.files().items():
             if image in self._busy():
@@ -90,7 +90,10 @@ class Reporting:
             for file in files:
                 size, known = self._shelf.size(file), self._checked.get(file)
                 if known is None or known[0] != size:
-                    known = size, await self._check(file, entries.get(file))
+                    try:
+                        known = size, await self._check(file, entries.get(file))
+                    except FileNotFoundError:
+                        continue
                     self._checked[file] = known
                 found.append(known[1])
         return found
@@ -98,7 +101,7 @@ class Reporting:
     def _entries(self, image: str) -> dict[str, PartitionEntry]:
         try:
             manifest = self._shelf.manifest(image)
-        except ImageDamaged:
+        except (ImageDamaged, FileNotFoundError):
             return {}
         entries = {partition_file(image, p): entry for p, entry in enumerate(manifest.partitions)}
         return entries | {manifest_file(image): PartitionEntry(self._shelf.size(manifest_file(image)), 0)}

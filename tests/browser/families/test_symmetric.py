@@ -39,6 +39,7 @@ def test_members_views_and_who_is_outside(page: Page, family: Running) -> None:
     assert int(view.get_attribute("data-number") or 0) > before
 
     card(page, "mds3").click()
+    expect(page.get_by_test_id("pipeline-mds3")).to_contain_text("locks: ")
     page.get_by_test_id("verb-crash").click()
     expect(page.get_by_test_id("outside-g1")).to_contain_text("mds3", timeout=20_000)
     expect(views).to_contain_text("mds3 left")

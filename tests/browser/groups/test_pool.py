@@ -127,3 +127,20 @@ def test_axe_finds_nothing_on_the_storage_pool_page(
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     context.close()
+
+
+def test_an_image_is_looked_into_partition_by_partition(page: Page, pair: Running) -> None:
+    newest(pair, "g1")
+    page.goto(f"{pair.url}storage-pool")
+    page.get_by_test_id("look-path").fill("nonsense")
+    page.get_by_test_id("look").click()
+    expect(page.get_by_test_id("look-failed")).to_contain_text("does not begin with /")
+    page.get_by_test_id("look-path").fill("/")
+    page.get_by_test_id("look").click()
+    told = page.get_by_test_id("looked")
+    expect(told).to_contain_text("a directory of")
+    expect(told).to_contain_text("loaded 1 of 8 partitions")
+    expect(told.locator(".pool-part:not(.pool-absent)")).to_have_count(1)
+    page.get_by_test_id("look-path").fill("/no-such-name")
+    page.get_by_test_id("look").click()
+    expect(told).to_contain_text("the image does not have it")

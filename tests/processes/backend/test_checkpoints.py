@@ -94,3 +94,44 @@ def actives(cluster: Up) -> list[str]:
 def taken_back(cluster: Up) -> set[str]:
     events = cluster.get("/api/runs/1/events?kinds=TakenBack&limit=5000")["events"]
     return {event["server"] for event in events}
+
+
+def test_what_an_image_says_of_a_path(cluster: Up) -> None:
+    """The present has gone on; the image tells what was, and loads only the partitions on the way."""
+    fs(cluster, "mkdir", "/seen")
+    fs(cluster, "create", "/seen/f")
+    for group in ("g1", "g2"):
+        taken = len(images(cluster, group))
+        cluster.await_true(lambda g=group: order_image(cluster, g), f"{group} can take an image")
+        cluster.await_true(lambda g=group, n=taken: len(images(cluster, g)) > n, f"{group} has another image")
+    fs(cluster, "rm", "/seen/f")
+    told = look(cluster, "/seen/f")
+    assert told.returncode == 0, told.stderr
+    seen = json.loads(told.stdout)
+    assert seen["found"]["kind"] == "file" and seen["found"]["nlink"] == 1
+    assert all(len(step["loaded"]) < step["partitions"] == 8 for step in seen["steps"])
+    assert json.loads(look(cluster, "/seen/g").stdout)["found"] is None
+    unknown = look(cluster, "/seen", "--sn", "1")
+    assert unknown.returncode == 2 and "no image at sn 1 lies here; there are " in unknown.stderr
+
+
+def look(cluster: Up, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*CLOVERLAB, "--port", str(cluster.port), "pool", "look", *words],
+        cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+def images(cluster: Up, group: str) -> list[str]:
+    """Those that are whole somewhere."""
+    run = cluster.get("/api/runs")[0]["run"]
+    pool = next(each for each in cluster.get(f"/api/runs/{run}/pool") if each["group"] == group)
+    return [name for name, image in pool["images"].items() if len(image["whole"]) == 2]
+
+
+def order_image(cluster: Up, group: str) -> bool:
+    try:
+        remote.ask(cluster.port, "POST", "/api/pool", {"group": group, "do": "image"})
+    except LabError:
+        return False
+    return True

@@ -90,6 +90,16 @@ def test_a_deleted_file_frees_its_blocks() -> None:
     assert reasons(lab) == {"freed"}
 
 
+@pytest.mark.parametrize(("dead", "health"), [(["dn1"], "under"), (["dn1", "dn2", "dn3"], "missing")])
+def test_who_was_told_that_a_block_is_not_well_is_told_that_it_is_freed(dead: list[str], health: str) -> None:
+    lab = stored(5, nodes=3)
+    for name in dead:
+        lab.faults.crash(name)
+    lab.until(lambda: list(lab.health().values()) == [health] * 5)
+    lab.ada.call(Delete("/f"))
+    lab.until(lambda: set(lab.health().values()) == {"freed"})
+
+
 def test_replication_follows_what_is_set() -> None:
     lab = stored(6)
     lab.ada.call(SetReplication("/f", 4))

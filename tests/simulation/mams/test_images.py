@@ -13,12 +13,13 @@ import pytest
 from nodes.config import SECOND, WorkloadConfig, one_group
 from nodes.invariants import registry
 from nodes.metadata.operations import Mkdir, Stat
-from nodes.protocols.mams.messages import Renew, TakeImage
-from nodes.protocols.vssp.messages import FilePiece, ImagePacket
+from nodes.protocols.mams.messages import ImageGoesOn, ImageTaken, Renew, TakeImage
+from nodes.protocols.vssp.messages import FilePiece, FileReport, ImagePacket
 from nodes.sim.cluster import SimCluster
 from nodes.sim.explore import Explorer, random_plan
+from nodes.sim.network import Held
 from nodes.storage import journal_file
-from nodes.trace.events import JournalOpened, Renewing, Stopped
+from nodes.trace.events import JournalOpened, Renewing, StepTaken, Stopped
 from nodes.trace.pool_events import ImageRefused, ImageShelved, ImageWritten, JournalPruned, Repairing
 from tests.simulation.mams.lab import Lab
 
@@ -235,6 +236,102 @@ def test_an_order_that_is_lost_is_given_again() -> None:
     held.drop()
     lab.cluster.run_until(lambda: any(type(s.event) is ImageWritten for s in lab.cluster.events), 60 * SECOND)
     lab.finish()
+
+
+def steps(lab: Lab, procedure: str, step: str) -> list[str]:
+    """What was told of it, in order."""
+    told = [s.event for s in lab.cluster.events if type(s.event) is StepTaken]
+    return [event.detail for event in told if (event.procedure, event.step) == (procedure, step)]
+
+
+def begin_image(lab: Lab) -> tuple[Held, str]:
+    """An image of which no packet leaves its writer."""
+    held = lab.cluster.hold(lambda sender, receiver, message: type(message) is ImagePacket)
+    for number in range(6):
+        lab.ada.call(Mkdir(f"/d{number}"))
+    lab.cluster.run_until(lambda: bool(held.messages), 60 * SECOND)
+    return held, held.messages[0][0]
+
+
+def test_who_falls_out_of_step_while_it_takes_an_image_goes_on_with_it() -> None:
+    """With all processors busy its acknowledgements are late; another image from the start would make everything later still."""
+    lab = Lab(15, image_every=5)
+    packets, writer = begin_image(lab)
+    journals = lab.hold_journals(writer)
+    for number in range(6, 9):
+        lab.ada.call(Mkdir(f"/d{number}"))
+    lab.run_ms(1_000)
+    assert any(detail.startswith(f"{writer} has not acknowledged") for detail in steps(lab, "shrink", "ACK"))
+    journals.drop()
+    packets.release()
+    lab.cluster.run_until(lambda: bool(steps(lab, "image", "taken")), 60 * SECOND)
+    assert len(steps(lab, "image", "order")) == 1
+    assert writer in steps(lab, "image", "taken")[0]
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_who_is_gone_takes_no_image_and_another_one_does() -> None:
+    lab = Lab(16, image_every=5)
+    packets, writer = begin_image(lab)
+    lab.faults.crash(writer)
+    packets.drop()
+    lab.cluster.run_until(lambda: bool(steps(lab, "image", "taken")), 10 * SECOND)
+    assert writer not in steps(lab, "image", "taken")[0]
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_an_order_that_is_given_again_when_the_image_is_there_takes_no_other() -> None:
+    lab = Lab(18, image_every=5)
+    taken = lab.cluster.hold(lambda sender, receiver, message: type(message) is ImageTaken)
+    for number in range(6):
+        lab.ada.call(Mkdir(f"/d{number}"))
+    lab.cluster.run_until(lambda: len(taken.messages) >= 3, 60 * SECOND)
+    assert sum(type(s.event) is ImageWritten for s in lab.cluster.events) == 1
+    taken.drop()
+    lab.cluster.run_until(lambda: bool(steps(lab, "image", "taken")), 60 * SECOND)
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_an_image_that_was_given_up_counts_when_it_comes_after_all() -> None:
+    lab = Lab(17, image_every=5)
+    silence = lab.cluster.hold(lambda sender, receiver, message: type(message) is ImageGoesOn)
+    packets, _ = begin_image(lab)
+    orders = lab.cluster.hold(lambda sender, receiver, message: type(message) is TakeImage)
+    lab.cluster.run_until(lambda: len(steps(lab, "image", "order")) == 2, 60 * SECOND)
+    packets.drop()
+    lab.cluster.run_until(lambda: bool(steps(lab, "image", "taken")), 60 * SECOND)
+    assert len(steps(lab, "image", "order")) == 2
+    orders.drop()
+    silence.drop()
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_a_node_that_does_not_report_keeps_no_image_waiting() -> None:
+    """The active asks for reports before it prunes, and a node that is gone answers none of them; the next image is due long before it gives up."""
+    lab = Lab(19, image_every=5)
+    reports = lab.cluster.hold(lambda sender, receiver, message: type(message) is FileReport)
+    for number in range(50):
+        lab.ada.call(Mkdir(f"/d{number}"))
+        lab.run_ms(300)
+    assert reports.messages and len(steps(lab, "image", "taken")) >= 4
+    reports.drop()
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_journals_go_also_when_an_image_is_always_due() -> None:
+    lab = Lab(20, image_every=1)
+    for number in range(150):
+        lab.ada.call(Mkdir(f"/d{number}"))
+        lab.run_ms(60)
+    pruned = [s for s in lab.cluster.events if type(s.event) is JournalPruned]
+    assert len(pruned) >= 4 * len(lab.cluster.view())
+    lab.finish()
+    assert lab.broken() == {}
 
 
 def test_no_image_is_taken_when_none_is_wanted() -> None:

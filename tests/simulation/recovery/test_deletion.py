@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from nodes.config import SECOND, DataConfig
+from nodes.config import SECOND, DataConfig, Holes
 from nodes.metadata.operations import Delete, Mkdir
 from nodes.protocols.mams.checkpoints.messages import WriteBarrier
 from nodes.storage import journal_file
+from nodes.trace.checkpoints import BlocksAtBarrier
 from nodes.trace.events import JournalPruned
 from nodes.wire.data_messages import FullReport
 from tests.simulation.recovery.lab import Checkpoints
@@ -42,8 +43,8 @@ def replicas(lab: Checkpoints) -> list[str]:
     return [path for name in NODES for path in lab.cluster.servers[name].store.files if path.endswith(".rep")]
 
 
-def with_data(seed: int, groups: int) -> Checkpoints:
-    return Checkpoints(seed, groups, 2, placement="random", data=DataConfig(nodes=NODES))
+def with_data(seed: int, groups: int, **settings: Any) -> Checkpoints:
+    return Checkpoints(seed, groups, 2, placement="random", data=DataConfig(nodes=NODES), **settings)
 
 
 # --- refused ---------------------------------------------------------------------------------------------------------
@@ -143,6 +144,25 @@ def test_blocks_that_it_names_stay_until_it_is_deleted(groups: int) -> None:
     assert not blocks & set(replicas(lab))
     assert get(lab, "/later") == later[::-1]
     lab.finish()
+
+
+@pytest.mark.parametrize("unpinned", [False, True])
+def test_blocks_are_compared_with_the_barrier_when_the_cluster_has_gone_back(unpinned: bool) -> None:
+    """With the hole open data nodes remove what only the checkpoint names, and the namespace alone is as it was."""
+    lab = with_data(9, 1, holes=Holes(checkpoint_unpinned=unpinned))
+    put(lab, "/kept", Random(1).randbytes(150_000))
+    lab.mark("one")
+    [copy] = lab.told(BlocksAtBarrier)
+    assert len(copy.blocks) == len(set(replicas(lab)))
+    lab.call(Delete("/kept"))
+    lab.run_ms(12_000)
+    lab.recover("one")
+    lab.run_ms(1_000)
+    lab.lamps.finish()
+    found = {failure.invariant for failure in lab.lamps.failures}
+    assert found == ({"exactly up to the barrier"} if unpinned else set())
+    if unpinned:
+        assert "removed it as freed" in lab.lamps.failures[0].explanation
 
 
 def test_no_block_number_is_given_again() -> None:

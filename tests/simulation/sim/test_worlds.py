@@ -330,6 +330,8 @@ def test_what_is_impossible_is_said() -> None:
         lambda: cluster.faults.resume("mds1"),
         lambda: cluster.faults.cut("mds1", "mds9"),
         lambda: cluster.faults.take_lock("g9"),
+        lambda: cluster.faults.force_view("g1"),
+        lambda: cluster.faults.force_view("g9"),
         lambda: cluster.faults.add_server("g9"),
         lambda: cluster.faults.restart("coordination"),
         lambda: cluster.faults.cut("mds1", "mds1"),

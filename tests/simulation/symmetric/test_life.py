@@ -11,7 +11,8 @@ from nodes.errors import FsError
 from nodes.metadata.operations import Create, Mkdir, Open, Stat
 from nodes.sim.cluster import SimCluster
 from nodes.sim.explore import Explorer
-from nodes.trace.events import Delivered, RoleChanged, StepTaken, Warned
+from nodes.sim.faults import FaultUnsupported
+from nodes.trace.events import Delivered, FaultInjected, RoleChanged, StepTaken, Warned
 from nodes.wire.messages import Refused
 from tests.simulation.symmetric.lab import SymmetricLab
 
@@ -180,6 +181,22 @@ def test_the_view_changes_while_the_one_who_changes_it_dies() -> None:
     lab.cluster.run_until(write.done, 10 * SECOND)
     lab.finish()
     assert write.result().error == "" and lab.broken() == {}
+
+
+def test_a_view_that_a_person_wants_is_agreed_while_clients_work() -> None:
+    lab = SymmetricLab(16)
+    writes = [lab.begin(lab.ada, Mkdir(f"/d{number}")) for number in range(20)]
+    lab.run_ms(1)
+    fault = lab.faults.do("force_view", ["g1"])
+    [told] = [s.event for s in lab.cluster.events if type(s.event) is FaultInjected]
+    assert (told.fault, told.verb, told.targets) == (fault, "force_view", ["g1", "mds1"])
+    lab.await_view_of(*lab.names)
+    lab.finish()
+    assert all(write.result().error == "" for write in writes) and lab.broken() == {}
+    for name in lab.names:
+        lab.faults.crash(name)
+    with pytest.raises(FaultUnsupported, match="no member of g1 is there now"):
+        lab.faults.force_view("g1")
 
 
 def test_the_session_may_end_while_members_serve() -> None:

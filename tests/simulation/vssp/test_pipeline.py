@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import pytest
@@ -426,6 +427,23 @@ def test_the_writer_tells_how_it_went() -> None:
     [told] = lab.told(ImageWritten)
     octets = sum(len(octets) for octets in partitions_of(lab, "n1").values())
     assert (told.sn, told.partitions, told.octets, told.holders) == (100, 4, octets, lab.names)
+
+
+def test_a_report_goes_on_when_an_old_image_is_removed_meanwhile() -> None:
+    """Its files are read a piece at a time, and others have turns in between."""
+    lab = PoolLab(27, partitions=1, files=20_000)
+    for sn in (100, 110):
+        lab.written("n1", Mark(0, 1, sn, 0))
+    surveying = lab.spawn("n1", lab.pools["n1"].survey(lab.names))
+    turns = count()
+    lab.until(lambda: next(turns) == 3)
+    files = lab.cluster.servers["n1"].store.files
+    for path in sorted(files)[:2]:
+        del files[path]
+    lab.until(surveying.done)
+    [told] = [told for told in lab.told(PoolReported) if told.node == "n1"]
+    assert not any(file.name.endswith(".p00") and file.last_sn == 100 for file in told.held)
+    assert "n1" in surveying.result()[-1].holders
 
 
 def test_a_file_that_rots_after_it_was_read_is_found_when_all_is_read_again() -> None:

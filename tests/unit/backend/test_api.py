@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from backend.app import create_app
-from backend.clusters.counters import Replicated
+from backend.clusters.counters import Pipeline, Replicated
 from backend.fabrics.verbs import VERBS
 from backend.gate import BODY_OCTETS
 from backend.lab import Lab
@@ -69,6 +69,9 @@ def one_line(response: httpx.Response) -> str:
             "no group is called 'g7'",
         ),
         ("POST", "/api/faults", {"verb": "crash", "targets": ["mds1"]}, 409, "mds1 does not run"),
+        ("GET", "/api/pool/look?path=/a", None, 503, "no server of g1 tells what its images say: "),
+        ("GET", "/api/pool/look?path=a", None, 422, "does not begin with /"),
+        ("GET", "/api/pool/look", None, 422, "path"),
         ("POST", "/api/faults", {"verb": "crash", "targets": ["g1"]}, 422, "is a group"),
         ("POST", "/api/faults", {"verb": "crash", "targets": []}, 422, "takes 1 to 32 targets"),
         ("POST", "/api/faults", {"verb": "cut", "targets": ["mds1", "mds1"]}, 422, "two ends"),
@@ -262,6 +265,15 @@ def test_each_group_counts_its_own_serial_numbers(tmp_path: Path) -> None:
         ]
 
     with_api(tmp_path, ask, Shape(groups=2, standbys=2))
+
+
+def test_jobs_and_locks_are_told_by_server(tmp_path: Path) -> None:
+    async def ask(client: httpx.AsyncClient, lab: Lab) -> None:
+        lab.counted.pipelines = {"mds1": Pipeline(1, 2, 3, 4, 5, 6, 7)}
+        told = (await client.get("/api/cluster")).json()["pipelines"]
+        assert told == {"mds1": msgspec.structs.asdict(lab.counted.pipelines["mds1"])}
+
+    with_api(tmp_path, ask)
 
 
 def test_counters_of_the_groups_are_told_where_they_are_known(tmp_path: Path) -> None:

@@ -54,6 +54,7 @@ def written() -> Story:
     story.tell("mds1", health("whole", "dn2", "dn3", "dn4"))
     story.tell("dn2", ReplicasFound([(BLOCK, 1)], False))
     story.tell("dn3", ReplicaRemoved(BLOCK, 1, "excess"))
+    story.tell("mds1", health("freed"))
     return story
 
 
@@ -98,6 +99,7 @@ def test_a_replica_that_was_not_found_again_is_gone() -> None:
         (health("whole", "dn2", stamp=2), "with stamp 2"),
         (health("missing", "dn2"), "is missing and names 1"),
         (health("whole"), "is whole and names 0"),
+        (health("freed", "dn2"), "is freed and names 1"),
     ],
 )
 def test_the_map_names_what_is_there(event: BlockHealth, says: str) -> None:

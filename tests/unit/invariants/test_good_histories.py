@@ -114,3 +114,22 @@ def test_a_group_of_another_epoch_may_take_an_uncommitted_sn() -> None:
     story.tell("mds1", Cut(1, "epoch 2 wrote another group 2"))
     story.tell("mds1", Durable(2, 2, 1, 2002, 0, 10))
     assert story.red() == {}
+
+
+def older(path: str, number_of_names: int) -> Story:
+    """After a file was made in `/a` and the call was answered, a directory is listed from the state before."""
+    story = Story()
+    story.serve("mds1", 1, 1)
+    for number, name in ((1, "/a"), (2, "/b")):
+        story.commit("mds1", number + 1, 1, number)
+        story.call(number, ["Mkdir", name, False, 0o755], (number + 1, 1), ["Made", 10 + number])
+    story.commit("mds1", 4, 1, 3)
+    story.call(3, ["Create", "/a/f", 0o644], (4, 1), ["Made", 20])
+    names = ["f"] * number_of_names
+    story.call(4, ["List", path, "", 1000], (3, 1), ["Listing", names, False])
+    return story
+
+
+def test_a_read_from_an_older_state_stands_where_it_sees_no_difference() -> None:
+    assert older("/b", 0).red() == {}
+    assert "was answered by mds1 from place 1 of group 3" in older("/a", 0).red()["linearisable"]

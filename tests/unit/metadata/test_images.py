@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +13,7 @@ from nodes.errors import FsError
 from nodes.metadata import operations as ops
 from nodes.metadata.images import ImageDamaged, Loader, dump, dump_partitions, load, whole_octets
 from nodes.metadata.inode import Inode
+from nodes.metadata.kinds import PATIENCE
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.partitions import partition_of
 from nodes.units import GROUP_SHIFT, ROOT, OpId, is_directory
@@ -49,6 +51,29 @@ def streams(namespace: Namespace, partitions: int) -> list[bytes]:
     for partition, octets in dump_partitions(namespace, partitions):
         whole[partition] += octets
     return [bytes(each) for each in whole]
+
+
+class Counted(dict[int, Inode]):
+    """Inodes that count how often one is looked for."""
+
+    looked = 0
+
+    def get(self, number: int, default: Any = None) -> Any:
+        self.looked += 1
+        return super().get(number, default)
+
+
+def test_a_directory_of_many_directories_is_passed_over_in_several_turns() -> None:
+    namespace = Namespace()
+    namespace.apply(namespace.plan(ops.OpenSession(), OpId("ada", 1), 1, 1))
+    for number in range(2, 6 * PATIENCE):
+        namespace.apply(namespace.plan(ops.Mkdir(f"/d{number}"), OpId("ada", number), number, number))
+    inodes = namespace.tree.inodes = Counted(namespace.tree.inodes)
+    before, most = 0, 0
+    for _ in dump_partitions(namespace, 8):
+        before, most = inodes.looked, max(most, inodes.looked - before)
+    assert inodes.looked >= 5 * PATIENCE
+    assert most <= PATIENCE
 
 
 @settings(max_examples=30, deadline=None)

@@ -116,6 +116,9 @@ def test_one_block_that_is_not_whole_is_enough(seen: Seen, health: str) -> None:
     assert seen.so(f"blocks {health}") and not seen.so("blocks whole")
     seen.tell("mds1", BlockHealth("g1", 1, 5, 1, 9, "whole", ["dn1"]))
     assert seen.verdict(ExpectPart(blocks="whole")).held
+    seen.tell("mds1", BlockHealth("g1", 1, 5, 1, 9, health, []))
+    seen.tell("mds1", BlockHealth("g1", 1, 5, 1, 9, "freed", []))
+    assert seen.verdict(ExpectPart(blocks="whole")).held
 
 
 def test_events_are_counted_since_the_workload_began(seen: Seen) -> None:

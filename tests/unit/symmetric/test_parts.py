@@ -92,6 +92,12 @@ def test_what_the_holes_show() -> None:
 # --- execution --------------------------------------------------------------------------------------------------------
 
 
+def carry_out(execution: Execution, group: JournalGroup) -> tuple[list[Outcome], list[OpId]]:
+    execution.deliver(group)
+    execution.made_durable(group.sn)
+    return execution.submit()[1:]
+
+
 class Sequence:
     """Groups of one member's calls, carried out at several members."""
 
@@ -104,7 +110,7 @@ class Sequence:
         sn = self._previous.sn + 1
         group = JournalGroup(sn, 1, 1, 0, self._previous, 0, 5, records)
         self._previous = type(NOTHING)(0, 1, sn, 0)
-        told = [execution.carry_out(group) for execution in self.executions]
+        told = [carry_out(execution, group) for execution in self.executions]
         assert all(each == told[0] for each in told)
         assert len({execution.namespace.digest for execution in self.executions}) == 1
         return told[0][0]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Replicated } from "../../api/types";
+import type { Replicated } from "../../api/counts";
 import { costBetween, figure, frequent, kindsOf } from "./cost";
 
 const counted = (operations: number, accepts: number, records: Record<string, number>): Replicated => ({

@@ -1,6 +1,6 @@
 /** What a write costs a cluster, from what its servers count: pure. */
 
-import type { Replicated } from "../../api/types";
+import type { Replicated } from "../../api/counts";
 import { count } from "../../store/time";
 
 export type Tally = Record<string, Replicated>;

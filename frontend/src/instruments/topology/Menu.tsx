@@ -6,7 +6,7 @@ import { type Pointed, shownDataNodes, shownJournalNodes, useLab } from "../../s
 import { groupActs, linkActs, nodeActs, processActs, serverActs } from "./acts";
 import { along, type Box, boxOf, COORDINATION, type Geometry, type Point } from "./layout";
 import { stateOf } from "./rules";
-import { whereWords } from "./ServerCard";
+import { pipelineWords, whereWords } from "./ServerCard";
 
 function point(menu: Pointed | null): void {
   useLab.setState({ menu });
@@ -118,9 +118,21 @@ function MenuBody({ pointed }: { pointed: Pointed }) {
     <>
       {server.warning && <p className="menu-warning">{server.warning}</p>}
       {where?.container && <p className="menu-where">{whereWords(where)}</p>}
+      <UnderWay name={pointed.name} />
       <ServerVerbs name={pointed.name} />
       <Peers name={server.name} peers={[COORDINATION, ...ensemble, ...others]} />
     </>
+  );
+}
+
+/** Jobs and locks of a server, where its family has them. */
+function UnderWay({ name }: { name: string }) {
+  const pipeline = useLab((state) => state.pipelines[name]);
+  if (pipeline === undefined) return null;
+  return (
+    <p className="menu-where" data-testid={`pipeline-${name}`}>
+      {pipelineWords(pipeline)}
+    </p>
   );
 }
 

@@ -1,4 +1,5 @@
-import type { Client, Counters, EnsembleServer, Group } from "../../api/types";
+import type { Counters } from "../../api/counts";
+import type { Client, EnsembleServer, Group } from "../../api/types";
 import { isLive, rates, useLab, useWords } from "../../store/store";
 import { count, milliseconds } from "../../store/time";
 import { type Box, COORDINATION } from "./layout";

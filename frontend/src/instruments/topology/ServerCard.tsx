@@ -1,4 +1,5 @@
 import { memo, type PointerEvent } from "react";
+import type { Pipeline } from "../../api/counts";
 import type { Server } from "../../api/types";
 import { ROLES } from "../../families/roles";
 import type { Vocabulary } from "../../families/vocabulary";
@@ -46,6 +47,13 @@ function processWord({ process }: Server): string {
 export function whereWords({ container, image, address, pid }: Where): string {
   if (!container) return `process ${pid || "–"}${address ? `, ${address}` : ""}`;
   return `container ${container} of ${image}, ${address}, process ${pid || "–"}`;
+}
+
+/** Its jobs, and its locks by mode, in one line. */
+export function pipelineWords({ active, idle, waiting, read, update, write }: Pipeline): string {
+  const jobs = `jobs: ${active} active, ${idle} idle`;
+  const locks = `locks: ${read} read, ${update} update, ${write} write`;
+  return waiting ? `${jobs}; ${locks}; ${waiting} calls wait for locks` : `${jobs}; ${locks}`;
 }
 
 type Where = Pick<Server, "container" | "image" | "address" | "pid">;

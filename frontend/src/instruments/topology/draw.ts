@@ -34,7 +34,8 @@ const FAMILIES: Record<Exclude<Family, "other">, string[]> = {
   ],
   renewing: [
     "PaxosJoin",
-    ...["Register", "Renew", "Renewed", "FetchGroups", "Groups", "TakeImage", "ImageTaken", "Prune"],
+    ...["Register", "Renew", "Renewed", "FetchGroups", "Groups"],
+    ...["TakeImage", "ImageGoesOn", "ImageTaken", "Prune"],
     ...["ReadJournal", "JournalRead", "ReadEntries", "EntriesRead"],
     ...["OpenImage", "ImagePacket", "ImagePacketAcked", "PacketNotTaken", "CloseImage", "ImageShelved"],
     ...["AskImages", "ImagesTold", "FetchFile", "FilePiece", "AskSums", "SumsTold"],
@@ -66,6 +67,7 @@ const REPLIES = new Set([
   "Groups",
   "Renewed",
   "Referred",
+  "ImageGoesOn",
   "ImageTaken",
   "ImagePacketAcked",
   "PacketNotTaken",

@@ -8,6 +8,7 @@ import { Toasts } from "../../ui/Toasts";
 import { Banner } from "../Banner";
 import { Header } from "../Header";
 import { Details } from "./Details";
+import { Looking } from "./Looking";
 import { Matrix } from "./Matrix";
 import { cellAt, JOURNAL, MEANING, rowsOf, SIGN, spotOf, TONE } from "./volume";
 import "./pool.css";
@@ -47,7 +48,10 @@ export function PoolPage() {
             ? failed === "" && <p className="waiting">Reading what the pool nodes told…</p>
             : pools.map((pool) => <Matrix key={pool.group} pool={pool} rows={rowsOf(pool)} />)}
         </div>
-        <Details pools={pools ?? []} spot={cellAt(spot)} />
+        <div className="pool-side">
+          <Details pools={pools ?? []} spot={cellAt(spot)} />
+          {pools !== null && <Looking groups={pools.map(({ group }) => group)} />}
+        </div>
       </main>
       <Toasts />
     </div>

@@ -17,13 +17,15 @@ from nodes.protocols.mams.replica import Replica
 from nodes.replicas.answering import Answering
 from nodes.replicas.writer import JournalWriter
 from nodes.scope import Scope
-from nodes.trace.checkpoints import BarrierWritten
+from nodes.trace.checkpoints import BarrierWritten, BlocksAtBarrier
 from nodes.wire.calls import Reply
 from nodes.wire.messages import Message
 from nodes.world import CoordinationError
 
 PAPER = "CFS §4.3, Alg. 3"
 LOOK_NS = 5 * MILLISECOND
+BLOCKS_TOLD = 500
+"""In one event."""
 ASK_NS = 100 * MILLISECOND
 PATIENCE_NS = 6 * SECOND
 """How long a group stands still before it tries to void the checkpoint."""
@@ -99,23 +101,33 @@ class GroupBarrier:
         """The barrier is a group of the journal by itself."""
         replica, writer = self._replica, self._writer
         self._writes = True
-        digest = replica.state.namespace.digest
+        digest, bodies = replica.state.namespace.digest, replica.state.namespace.tree.bodies
+        blocks = [(b.number, b.stamp, b.length) for body in bodies for b in body.blocks if b.length]
         writer.apply(BarrierRecord(self._answering.now_ns(), question.name, question.stamp_ns))
         writer.close_group()
         mark = replica.log.last
         committed = asyncio.get_running_loop().create_future()
         writer.after_commit(lambda: committed.set_result(None))
         await committed
-        self._written = Barrier(mark, f"{digest:016x}", replica.state.namespace.tree.bodies.next_block)
+        self._written = Barrier(mark, f"{digest:016x}", bodies.next_block)
         replica.world.trace.emit(
             BarrierWritten(
                 replica.group.name, question.name, question.stamp_ns, mark.sn, mark.epoch, mark.crc, digest
             )
         )
+        self._scope.spawn(self._tell_blocks(question.name, blocks), "blocks at the barrier")
         stands = self._stands(self._written)
         if question.at_once:
             self._resume(f"{question.name}: does not wait for the others")
         return stands
+
+    async def _tell_blocks(self, name: str, blocks: list[tuple[int, int, int]]) -> None:
+        """The copy with which data nodes are compared when the cluster goes back."""
+        group, trace = self._replica.group.name, self._replica.world.trace
+        for start in range(0, len(blocks), BLOCKS_TOLD):
+            end = start + BLOCKS_TOLD
+            trace.emit(BlocksAtBarrier(group, name, blocks[start:end], end < len(blocks)))
+            await self._replica.world.clock.sleep(0)
 
     async def _joins(self, name: str) -> bool:
         """Holds intake for a checkpoint that is pending; False when it is not, or another is in hand."""

@@ -1,0 +1,57 @@
+"""What images on the disks of the pool say of one path, without a server that loads them (VSSP §III.D)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backend.checkpoints.service import ask
+from backend.errors import Impossible, NotThere, Unavailable
+from backend.lab import Lab
+from backend.pool.models import LookedIn
+from nodes.metadata.paths import shown, split
+from nodes.units import ROOT_GROUP, home_group
+
+LOOK_S = 30.0
+"""A partition of a large image is read a packet at a time, beside the server's other work."""
+
+
+async def look(lab: Lab, path: str, sn: int) -> dict[str, Any]:
+    """From group to group, as the path goes, in each one's newest image; at a given `sn` in the first group's alone.
+
+    Raises FsError for a path that is none, NotThere when no server has such an image, Impossible, Unavailable.
+    """
+    split(path)
+    homes = {group.number: group.name for group in lab.home.file.cluster.groups}
+    group, start, left = ROOT_GROUP, 0, path
+    steps: list[dict[str, Any]] = []
+    while True:
+        seen = await look_in_group(lab, homes[group], {"path": left, "start": start, "sn": sn})
+        steps.append({key: seen[key] for key in LookedIn.model_fields})
+        if not seen["elsewhere"]:
+            return {"path": path, "found": seen["found"], "names": seen["names"], "steps": steps}
+        start, left = seen["elsewhere"], "/" + "/".join(seen["left"])
+        group = home_group(start)
+        if sn:
+            raise Impossible(
+                f"{shown(path)} goes on in {homes[group]}, whose images have other numbers: ask without sn"
+            )
+
+
+async def look_in_group(lab: Lab, group: str, question: dict[str, Any]) -> dict[str, Any]:
+    """By the first server that has the image; standbys before the active, which has more to do."""
+    servers = [server for server in lab.fabric.picture.servers.values() if server.group == group]
+    refusals: list[str] = []
+    silent: list[str] = []
+    for server in sorted(servers, key=lambda each: each.believes == "active"):
+        try:
+            seen = await ask(lab, server.name, {"do": "look_in_image", **question}, LOOK_S)
+            return {"group": group, "server": server.name, **seen}
+        except Impossible as refused:
+            refusals.append(f"{server.name}: {refused.message}")
+        except Unavailable as unavailable:
+            silent.append(unavailable.message)
+    if refusals:
+        raise NotThere(refusals[0])
+    raise Unavailable(
+        f"no server of {group} tells what its images say: {'; '.join(silent[:1]) or 'it has none'}"
+    )

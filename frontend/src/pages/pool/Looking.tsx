@@ -1,0 +1,88 @@
+import { type FormEvent, useState } from "react";
+import { api, lineOf } from "../../api/client";
+import type { Looked, LookedIn } from "../../api/pool";
+import { isConnected, useLab } from "../../store/store";
+import { count } from "../../store/time";
+import { Failed } from "../../ui/Failed";
+import { GroupBadge } from "../../ui/GroupBadge";
+import { octetWords } from "../../ui/octets";
+import { foundWords } from "./looked";
+
+/** What the newest images say of a path, and which of their partitions were loaded for it. */
+export function Looking({ groups }: { groups: readonly string[] }) {
+  const connected = useLab(isConnected);
+  const [path, setPath] = useState("/");
+  const [looked, setLooked] = useState<Looked | null>(null);
+  const [busy, setBusy] = useState(false);
+  const [failed, setFailed] = useState("");
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    setBusy(true);
+    setFailed("");
+    try {
+      setLooked(await api.lookInImages(path));
+    } catch (error) {
+      setLooked(null);
+      setFailed(lineOf(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <section className="panel pool-looking" aria-label="Look into the images">
+      <h2>Look into the images</h2>
+      <form className="act-form" onSubmit={(event) => void submit(event)}>
+        <label>
+          Path
+          <input
+            value={path}
+            spellCheck={false}
+            autoComplete="off"
+            maxLength={4096}
+            data-testid="look-path"
+            onChange={(event) => setPath(event.currentTarget.value)}
+          />
+        </label>
+        <button type="submit" className="pill" disabled={busy || !connected} data-testid="look">
+          {busy ? "Loading partitions…" : "Look"}
+        </button>
+        <Failed why={failed} testId="look-failed" />
+      </form>
+      {looked !== null && (
+        <div data-testid="looked" aria-live="polite">
+          <p>
+            <strong>{looked.path}</strong>: {foundWords(looked)}
+          </p>
+          {looked.names.length > 0 && <p className="soft">{looked.names.join(", ")}</p>}
+          {looked.steps.map((step) => (
+            <Loaded key={step.group + step.loaded.join()} step={step} groups={groups} />
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Loaded({ step, groups }: { step: LookedIn; groups: readonly string[] }) {
+  const numbers = Array.from({ length: step.partitions }, (_, number) => number);
+  return (
+    <div className="pool-loaded">
+      <span>
+        <GroupBadge name={step.group} groups={groups} /> image at sn {count(step.sn)} on {step.server}
+      </span>
+      <span className="pool-parts" aria-hidden="true">
+        {numbers.map((number) => (
+          <i
+            key={number}
+            className={step.loaded.includes(number) ? "pool-part" : "pool-part pool-absent"}
+            title={`p${String(number).padStart(2, "0")}`}
+          />
+        ))}
+      </span>
+      <span className="soft figures">
+        loaded {count(step.loaded.length)} of {count(step.partitions)} partitions, {octetWords(step.octets)}{" "}
+        of {octetWords(step.of_octets)}
+      </span>
+    </div>
+  );
+}

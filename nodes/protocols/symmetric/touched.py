@@ -1,0 +1,143 @@
+"""What a call looks at and what it changes, found from the call alone, so that every member locks the same (SAA §6).
+
+A name and what it leads to are locked apart: who makes `/a/b` changes the name `/a/b` and the directory `/a/`, and whoever only passes through
+`/a` is not held up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nodes.errors import FsError
+from nodes.metadata.lookup import find
+from nodes.metadata.operations import (
+    AddBlock,
+    Append,
+    CloseSession,
+    Complete,
+    ContentSummary,
+    Create,
+    Delete,
+    Link,
+    Mkdir,
+    OpenSession,
+    Read,
+    Rename,
+    Restamp,
+    SetOwner,
+    SetPermission,
+    SetReplication,
+    SetTimes,
+    Write,
+)
+from nodes.metadata.paths import split
+from nodes.metadata.tree import Tree
+from nodes.protocols.symmetric.locks import Thing, Wanted
+from nodes.units import OpId
+
+ALONE = (Append, AddBlock, Complete, Restamp, Link)
+"""Their outcome depends on an inode that other calls may reach by another of its names, by its number, or by the session that writes it:
+whatever comes before them is submitted first, and a second one of them waits for the first."""
+
+
+def wanted_by(operation: Write, op_id: OpId) -> Wanted:
+    """Of the call itself, so that a second copy of it waits for the first, its client's session, and what the operation touches.
+
+    A call whose path is malformed fails without looking at more.
+    """
+    session, itself = f"@{op_id.client}", f"@{op_id.client}#{op_id.number}"
+    if type(operation) in (OpenSession, CloseSession):
+        return Wanted((), (session, itself))
+    looks: set[Thing] = {session}
+    changes: set[Thing] = {itself}
+    try:
+        TOUCHES[type(operation)](operation, looks, changes)
+    except FsError:
+        return Wanted((session,), (itself,))
+    return Wanted(looks - changes, changes)
+
+
+def looked_at(operation: Read, tree: Tree) -> list[Thing] | None:
+    """By a read, on the tree as it is now; None when that may be anything: all below a directory, or a file with several names."""
+    if type(operation) is ContentSummary:
+        return None
+    things: list[Thing] = []
+    try:
+        things += [*_names(split(operation.path)), _inside(operation.path)]
+        inode = find(tree, operation.path)
+    except FsError:
+        return things
+    if inode.entries is None and inode.nlink > 1:
+        return None
+    return [*things, inode.number]
+
+
+def _names(names: list[str]) -> list[str]:
+    """From the top: `/a`, `/a/b`."""
+    return ["/" + "/".join(names[:depth]) for depth in range(1, len(names) + 1)]
+
+
+def _inside(path: str) -> str:
+    return path if path == "/" else path + "/"
+
+
+def _entry(path: str, looks: set[Thing], changes: set[Thing]) -> None:
+    """A name is about to lead elsewhere: its directory changes too."""
+    *passed, name = _names(split(path)) or ["/"]
+    looks.update(passed)
+    changes.update((name, _inside(passed[-1] if passed else "/")))
+
+
+def _found(path: str, looks: set[Thing], changes: set[Thing]) -> None:
+    """What a path leads to is about to change; the names stay."""
+    looks.update(_names(split(path)))
+    changes.add(_inside(path))
+
+
+def _make(operation: Create | Mkdir, looks: set[Thing], changes: set[Thing]) -> None:
+    _entry(operation.path, looks, changes)
+    if isinstance(operation, Mkdir) and operation.parents:
+        for name in _names(split(operation.path)):
+            _entry(name, looks, changes)
+
+
+def _rename(operation: Rename, looks: set[Thing], changes: set[Thing]) -> None:
+    for path in (operation.old, operation.new):
+        _entry(path, looks, changes)
+    changes.add(_inside(operation.new))
+
+
+def _link(operation: Link, looks: set[Thing], changes: set[Thing]) -> None:
+    _found(operation.old, looks, changes)
+    _entry(operation.new, looks, changes)
+
+
+def _delete(operation: Delete, looks: set[Thing], changes: set[Thing]) -> None:
+    _entry(operation.path, looks, changes)
+    changes.add(_inside(operation.path))
+
+
+def _alter(operation: Any, looks: set[Thing], changes: set[Thing]) -> None:
+    _found(operation.path, looks, changes)
+
+
+def _write_on(operation: Any, looks: set[Thing], changes: set[Thing]) -> None:
+    changes.add(operation.inode)
+
+
+TOUCHES: dict[type, Callable[[Any, set[Thing], set[Thing]], None]] = {
+    Create: _make,
+    Mkdir: _make,
+    Rename: _rename,
+    Link: _link,
+    Delete: _delete,
+    SetPermission: _alter,
+    SetOwner: _alter,
+    SetTimes: _alter,
+    SetReplication: _alter,
+    Append: _alter,
+    AddBlock: _write_on,
+    Complete: _write_on,
+    Restamp: _write_on,
+}

@@ -1,0 +1,184 @@
+"""The transaction control (SAA §6, Fig. 4, 6): each call is a transaction of basic services, all of them carried out or none.
+
+A transaction begins at its place in the total order, is decided there when it has its locks, and is submitted when every member holds it, or
+rolled back when its view ends without it. Outcome, times and handles follow from the order alone: they are the same at every member, however
+many of the transactions before it a member has submitted already.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from enum import Enum, auto
+from typing import Any
+
+from nodes.errors import FsError
+from nodes.metadata.namespace import Namespace
+from nodes.metadata.operations import CloseSession, Result
+from nodes.metadata.records import CallRecord, Record
+from nodes.protocols.symmetric.basic_services import services_of
+from nodes.protocols.symmetric.handles import Handles
+from nodes.protocols.symmetric.locks import Locks, Place
+from nodes.protocols.symmetric.refusals import Refusals
+from nodes.protocols.symmetric.touched import ALONE, wanted_by
+from nodes.units import OpId
+
+
+class Phase(Enum):
+    BEGUN = auto()
+    """It waits for locks."""
+    DECIDED = auto()
+    SUBMITTED = auto()
+    ROLLED_BACK = auto()
+
+
+NEXT: dict[Phase, tuple[Phase, ...]] = {
+    Phase.BEGUN: (Phase.DECIDED, Phase.ROLLED_BACK),
+    Phase.DECIDED: (Phase.SUBMITTED, Phase.ROLLED_BACK),
+    Phase.SUBMITTED: (),
+    Phase.ROLLED_BACK: (),
+}
+
+
+class Transaction:
+    """One call, from its place in the order until it is submitted or rolled back."""
+
+    __slots__ = ("before", "call", "error", "phase", "place", "record", "result")
+
+    def __init__(self, place: Place, call: CallRecord):
+        self.place = place
+        self.call = call
+        self.phase = Phase.BEGUN
+        self.record: Record | None = None
+        """What it changes; None for a repetition, and for a call that fails."""
+        self.result: Result | None = None
+        self.error = ""
+        self.before: tuple[int, int, int] = (0, 0, 0)
+        """First free handle, newest time, and its client's lowest open call, when it was decided."""
+
+    def enter(self, phase: Phase) -> None:
+        assert phase in NEXT[self.phase], f"transaction {self.place}: {self.phase.name} to {phase.name}"
+        self.phase = phase
+
+
+class Transactions:
+    """Those of one member that are under way, in the total order."""
+
+    def __init__(self, namespace: Namespace):
+        self._namespace = namespace
+        self._refusals = Refusals()
+        self.handles = Handles(namespace.tree)
+        self.locks = Locks()
+        self._newest_ns = namespace.newest_ns
+        """Of the last transaction decided that changes anything."""
+        self._lowest_open: dict[str, int] = {}
+        """By client, as the transactions decided have told it: what is below has been answered."""
+        self._open: deque[Transaction] = deque()
+        self._waiting: deque[Transaction] = deque()
+        """Those of them that are not decided."""
+
+    def count(self) -> tuple[int, int]:
+        """How many are decided and wait for the disks, and how many wait for locks."""
+        return len(self._open) - len(self._waiting), len(self._waiting)
+
+    def begin(self, place: Place, call: CallRecord) -> Transaction:
+        """The next one of the order; it is decided as soon as it has its locks."""
+        transaction = Transaction(place, call)
+        self.locks.ask(place, wanted_by(call.operation, call.op_id))
+        self._open.append(transaction)
+        self._waiting.append(transaction)
+        if len(self._waiting) == 1:
+            self._decide_next()
+        return transaction
+
+    # --- deciding ------------------------------------------------------------------------------------------------------
+
+    def _decide_next(self) -> None:
+        """In the order of places, none before one in front of it: so handles and times are given in that order too."""
+        while self._waiting and self._has_its_locks(self._waiting[0]):
+            self._decide(self._waiting.popleft())
+
+    def _has_its_locks(self, transaction: Transaction) -> bool:
+        if type(transaction.call.operation) in ALONE and transaction is not self._open[0]:
+            return False
+        return self.locks.grant(transaction.place)
+
+    def _decide(self, transaction: Transaction) -> None:
+        call = transaction.call
+        lowest = self._lowest_open.get(call.op_id.client, 0)
+        transaction.before = self.handles.first_free, self._newest_ns, lowest
+        transaction.enter(Phase.DECIDED)
+        if self._namespace.sessions.known(call.op_id.client):
+            self._lowest_open[call.op_id.client] = max(lowest, call.lowest_open)
+        try:
+            transaction.result = self._repeated(call.op_id, lowest)
+            if transaction.result is None:
+                self._plan(transaction)
+        except FsError as error:
+            transaction.error = str(error)
+
+    def _repeated(self, op_id: OpId, lowest_open: int) -> Result | None:
+        """The result of a call that has been carried out. Raises FsError for one that failed, or was answered and may be forgotten."""
+        if op_id.number < lowest_open:
+            raise FsError("ESTALE", f"call {op_id.number} of {op_id.client} was answered and forgotten")
+        self._refusals.check(op_id)
+        return self._namespace.sessions.recorded(op_id)
+
+    def _plan(self, transaction: Transaction) -> None:
+        """Reads what the call depends on, and gives it a time and handles. Raises FsError."""
+        call = transaction.call
+        now_ns = max(call.at_ns, self._newest_ns + 1)
+        plan: Record = self._namespace.plan(call.operation, call.op_id, call.lowest_open, now_ns)  # type: ignore[assignment]
+        self.handles.give(plan)
+        self._newest_ns = now_ns
+        transaction.record = plan
+        transaction.result = plan.result  # type: ignore[union-attr]
+
+    # --- submitting ------------------------------------------------------------------------------------------------------
+
+    def submit(self, transaction: Transaction) -> bool:
+        """Makes the first one of all visible; whether it has changed anything."""
+        assert transaction is self._open[0], f"transaction {transaction.place} is not the first"
+        transaction.enter(Phase.SUBMITTED)
+        changed = transaction.record is not None and self._carry_out(transaction, transaction.record)
+        if transaction.error:
+            self._remember_refusal(transaction)
+        self._open.popleft()
+        self.locks.release(transaction.place)
+        self._decide_next()
+        return changed
+
+    def _carry_out(self, transaction: Transaction, record: Record) -> bool:
+        """All basic services, or none: the failure of any takes back those before it."""
+        undo: list[Any] = []
+        try:
+            for service in services_of(record):
+                service(self._namespace, record, undo)
+        except FsError as error:
+            for entry in reversed(undo):
+                self._namespace.undo(entry)
+            transaction.result, transaction.error = None, str(error)
+            return False
+        if type(transaction.call.operation) is CloseSession:
+            self._refusals.forget(transaction.call.op_id.client)
+            del self._lowest_open[transaction.call.op_id.client]
+        return True
+
+    def _remember_refusal(self, transaction: Transaction) -> None:
+        call = transaction.call
+        if self._namespace.sessions.known(call.op_id.client):
+            self._refusals.remember(call.op_id, call.lowest_open, transaction.error)
+
+    # --- rolling back --------------------------------------------------------------------------------------------------
+
+    def roll_back(self, transaction: Transaction) -> None:
+        """The last one of all will not be submitted: locks, handles and times are as they were before it."""
+        assert transaction is self._open[-1], f"transaction {transaction.place} is not the last"
+        self._open.pop()
+        if transaction.phase is Phase.DECIDED:
+            first_free, self._newest_ns, lowest = transaction.before
+            self.handles.take_back(first_free)
+            self._lowest_open[transaction.call.op_id.client] = lowest
+        else:
+            self._waiting.pop()
+        transaction.enter(Phase.ROLLED_BACK)
+        self.locks.release(transaction.place)

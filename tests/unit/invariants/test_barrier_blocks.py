@@ -1,0 +1,142 @@
+"""The blocks of a checkpoint against what data nodes have when the cluster has gone back, by hand: what is right is green, what is wrong red."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nodes.config import DataConfig, one_group
+from nodes.invariants import registry
+from nodes.invariants.checker import PATIENCE_NS
+from nodes.trace.base import Event
+from nodes.trace.block_events import ReplicaDamaged, ReplicaRemoved, ReplicasFound, ReplicaStored
+from nodes.trace.checkpoints import BarrierWritten, BlocksAtBarrier, CheckpointOutcome, TakenBack
+from tests.unit.invariants.story import Story
+
+NAME = "exactly up to the barrier"
+FIRST, SECOND, LATER = (1 << 48) | 5, (1 << 48) | 6, (1 << 48) | 7
+
+
+class Marked(Story):
+    """Two blocks on two nodes, a barrier that names them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        for node in ("dn1", "dn2"):
+            self.tell(node, ReplicasFound([], False))
+            self.tell(node, ReplicaStored(FIRST, 1, 9))
+            self.tell(node, ReplicaStored(SECOND, 2, 5))
+        self.tell("mds1", BarrierWritten("g1", "one", 5, 3, 1, 3, 7))
+        self.tell("mds1", BlocksAtBarrier("g1", "one", [(FIRST, 1, 9)], True))
+        self.tell("mds1", BlocksAtBarrier("g1", "one", [(SECOND, 2, 5)], False))
+        self.tell("mds1", CheckpointOutcome("one", "complete", 5, {"g1": 3}))
+        for node in ("dn1", "dn2"):
+            self.tell(node, ReplicaStored(LATER, 1, 9))
+
+    def everywhere(self, *events: Event) -> None:
+        for node in ("dn1", "dn2"):
+            for event in events:
+                self.tell(node, event)  # type: ignore[arg-type]
+
+    def back(self) -> None:
+        self.tell("mds1", TakenBack("g1", 1, "one", 2, 3, 3, 7, 4, 4))
+
+    def lamp(self) -> dict[str, Any]:
+        lamps = registry.start(one_group(data=DataConfig(nodes=["dn1", "dn2"])))
+        for stamped in self.events:
+            lamps.on_event(stamped)
+        lamps.finish()
+        return next(lamp for lamp in lamps.lamps() if lamp["invariant"] == NAME)
+
+
+def test_what_the_barrier_names_is_there() -> None:
+    story = Marked()
+    before = story.lamp()["checked"]
+    story.everywhere(ReplicaRemoved(LATER, 1, "freed"), ReplicasFound([(FIRST, 1), (SECOND, 2)], False))
+    story.back()
+    assert story.lamp()["state"] == "green"
+    assert story.lamp()["checked"] == before + 3, "the barrier and both blocks"
+
+
+def test_one_good_replica_is_enough() -> None:
+    story = Marked()
+    story.tell("dn1", ReplicaRemoved(FIRST, 1, "freed"))
+    story.back()
+    assert story.lamp()["state"] == "green"
+
+
+def test_a_block_that_was_removed_as_freed_is_red() -> None:
+    story = Marked()
+    story.everywhere(ReplicaRemoved(FIRST, 1, "freed"))
+    assert story.lamp()["state"] == "green", "nobody has gone back"
+    story.back()
+    lamp = story.lamp()
+    assert lamp["state"] == "red"
+    assert lamp["explanation"].startswith(
+        "checkpoint one names block 0001000000000005 of g1 with stamp 1 and 9 octets"
+    )
+    assert "dn1 removed it as freed" in lamp["explanation"]
+    assert [server for server, _ in lamp["evidence"]] == ["dn1", "mds1"]
+
+
+@pytest.mark.parametrize(
+    ("event", "state"),
+    [
+        (ReplicaStored(SECOND, 2, 4), "red"),
+        (ReplicaStored(SECOND, 3, 5), "green"),
+    ],
+)
+def test_another_length_under_the_same_stamp_is_red(event: ReplicaStored, state: str) -> None:
+    """A later writing has another stamp, and what it took the place of was told as removed."""
+    story = Marked()
+    story.everywhere(event)
+    story.back()
+    assert story.lamp()["state"] == state
+
+
+@pytest.mark.parametrize(
+    "event", [ReplicaDamaged(FIRST, 1, "at offset 0"), ReplicasFound([(SECOND, 2)], False)]
+)
+def test_what_rotted_or_went_with_its_disk_is_no_mistake_of_the_recovery(event: Event) -> None:
+    story = Marked()
+    story.everywhere(event)
+    story.back()
+    assert story.lamp()["state"] == "green"
+
+
+def test_what_is_freed_after_the_recovery_is_none_either() -> None:
+    story = Marked()
+    story.back()
+    story.everywhere(ReplicaRemoved(FIRST, 1, "freed"))
+    assert story.lamp()["state"] == "green"
+
+
+def test_reports_may_come_late() -> None:
+    """Traces are read one after the other: the removal is told after the recovery, and happened before it."""
+    story = Marked()
+    story.everywhere(ReplicaRemoved(FIRST, 1, "freed"))
+    story.back()
+    *rest, first, second, back = story.events
+    story.events = [*rest, back, first, second]
+    assert story.lamp()["state"] == "red"
+
+
+def test_a_copy_that_was_not_told_to_its_end_is_compared_with_nothing() -> None:
+    story = Marked()
+    story.events = [s for s in story.events if not (type(s.event) is BlocksAtBarrier and not s.event.more)]
+    story.everywhere(ReplicaRemoved(FIRST, 1, "freed"))
+    story.back()
+    assert story.lamp()["state"] == "green"
+
+
+def test_it_is_judged_while_the_cluster_goes_on() -> None:
+    story = Marked()
+    story.everywhere(ReplicaRemoved(FIRST, 1, "freed"))
+    story.back()
+    story.now_ns += 2 * PATIENCE_NS
+    story.everywhere(ReplicaStored(LATER + 1, 1, 9))
+    lamps = registry.start(one_group(data=DataConfig(nodes=["dn1", "dn2"])))
+    for stamped in story.events:
+        lamps.on_event(stamped)
+    assert [failure.invariant for failure in lamps.failures] == [NAME]
