@@ -156,7 +156,10 @@ class CountedWorld:
         self.coordination = world.coordination
         self.trace = world.trace if replicating.records is not None else CountedTrace(world.trace, counts)
         self.scope = world.scope
-        self.when_idle = world.when_idle
+        self._world = world
         self.answer = getattr(world, "answer", None)
         if self.answer is not None:
             self.answer("replication", lambda question: counts.told())
+
+    def when_idle(self, step: Callable[[], None]) -> None:
+        self._world.when_idle(step)
