@@ -32,8 +32,9 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
     op_id: OpId
     result: Result | None
     error: str
+    sn: int
     place: int
-    """How many calls of its group have had an effect up to here."""
+    """In group sn so many calls have had an effect up to here; where the first copy failed, for one that was asked twice."""
 
 
 class UnderWay(msgspec.Struct, frozen=True):
@@ -110,9 +111,11 @@ class Execution:
 
     def _submit(self, transaction: Transaction, effects: list[OpId]) -> Outcome:
         op_id = transaction.call.op_id
-        if self._transactions.submit(transaction):
+        if self._transactions.submit(transaction, len(effects)):
             effects.append(op_id)
-        return Outcome(op_id, transaction.result, transaction.error, len(effects))
+        if transaction.refused is not None:
+            return Outcome(op_id, None, *transaction.refused)
+        return Outcome(op_id, transaction.result, "", transaction.place[0], len(effects))
 
     def _read_at(self, record: AtimeRecord) -> None:
         inode = self.namespace.tree.inodes.get(record.inode)

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from nodes.errors import FsError
+from typing import NamedTuple
+
 from nodes.units import OpId
+
+
+class Refusal(NamedTuple):
+    """Why a call failed, and where in the order: a copy that comes later is told so too."""
+
+    error: str
+    sn: int
+    place: int
 
 
 class Refusals:
     """Of each client, for as long as it may ask again."""
 
     def __init__(self) -> None:
-        self._errors: dict[str, dict[int, str]] = {}
+        self._refused: dict[str, dict[int, Refusal]] = {}
 
-    def check(self, op_id: OpId) -> None:
-        """Raises FsError as the call was refused before."""
-        error = self._errors.get(op_id.client, {}).get(op_id.number)
-        if error is not None:
-            raise FsError(*error.split(": ", 1))
+    def recorded(self, op_id: OpId) -> Refusal | None:
+        return self._refused.get(op_id.client, {}).get(op_id.number)
 
-    def remember(self, op_id: OpId, lowest_open: int, error: str) -> None:
+    def remember(self, op_id: OpId, lowest_open: int, refusal: Refusal) -> None:
         """Forgets those whose answer the client has been given."""
-        errors = self._errors.setdefault(op_id.client, {})
-        errors[op_id.number] = error
-        for number in [number for number in errors if number < lowest_open]:
-            del errors[number]
+        refused = self._refused.setdefault(op_id.client, {})
+        refused[op_id.number] = refusal
+        for number in [number for number in refused if number < lowest_open]:
+            del refused[number]
 
     def forget(self, client: str) -> None:
-        self._errors.pop(client, None)
+        self._refused.pop(client, None)

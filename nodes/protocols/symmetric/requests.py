@@ -33,13 +33,12 @@ LEASE = "lease"
 class Write:
     """A write that this member was asked, until it is answered."""
 
-    __slots__ = ("job", "outcome", "record", "sn")
+    __slots__ = ("job", "outcome", "record")
 
     def __init__(self, record: CallRecord):
         self.record = record
         self.job: Job | None = None
         self.outcome: Outcome | None = None
-        self.sn = 0
 
 
 class Requests:
@@ -89,8 +88,10 @@ class Requests:
         del self._writes[op_id]
         assert write.job is not None
         outcome, at_ns = write.outcome, self._replica.execution.namespace.newest_ns
-        place, result, error = outcome.place, outcome.result, outcome.error
-        self._send(write.job.peer, Answer(op_id.number, self.view, write.sn, place, result, error, at_ns))
+        sn, place = outcome.sn, outcome.place
+        self._send(
+            write.job.peer, Answer(op_id.number, self.view, sn, place, outcome.result, outcome.error, at_ns)
+        )
 
     def begin(self, view: int) -> None:
         """A view begins: whatever the views before did not submit is broadcast in it, and reads look again at what they wait for."""
@@ -123,7 +124,7 @@ class Requests:
         for outcome in outcomes:
             write = self._writes.get(outcome.op_id)
             if write is not None:
-                write.sn, write.outcome = sn, outcome
+                write.outcome = outcome
                 self._scheduler.wake(outcome.op_id)
         self._scheduler.wake(sn)
         self._scheduler.run()

@@ -18,9 +18,8 @@ from nodes.metadata.records import CallRecord, Record
 from nodes.protocols.symmetric.basic_services import services_of
 from nodes.protocols.symmetric.handles import Handles
 from nodes.protocols.symmetric.locks import Locks, Place
-from nodes.protocols.symmetric.refusals import Refusals
+from nodes.protocols.symmetric.refusals import Refusal, Refusals
 from nodes.protocols.symmetric.touched import ALONE, wanted_by
-from nodes.units import OpId
 
 
 class Phase(Enum):
@@ -42,7 +41,7 @@ NEXT: dict[Phase, tuple[Phase, ...]] = {
 class Transaction:
     """One call, from its place in the order until it is submitted or rolled back."""
 
-    __slots__ = ("before", "call", "error", "phase", "place", "record", "result")
+    __slots__ = ("before", "call", "error", "phase", "place", "record", "refused", "result")
 
     def __init__(self, place: Place, call: CallRecord):
         self.place = place
@@ -52,6 +51,9 @@ class Transaction:
         """What it changes; None for a repetition, and for a call that fails."""
         self.result: Result | None = None
         self.error = ""
+        """Why it fails here."""
+        self.refused: Refusal | None = None
+        """How it failed, here or in its first copy."""
         self.before: tuple[int, int, int] = (0, 0, 0)
         """First free handle, newest time, and its client's lowest open call, when it was decided."""
 
@@ -110,18 +112,19 @@ class Transactions:
         if self._namespace.sessions.known(call.op_id.client):
             self._lowest_open[call.op_id.client] = max(lowest, call.lowest_open)
         try:
-            transaction.result = self._repeated(call.op_id, lowest)
-            if transaction.result is None:
+            if not self._is_repeated(transaction, lowest):
                 self._plan(transaction)
         except FsError as error:
             transaction.error = str(error)
 
-    def _repeated(self, op_id: OpId, lowest_open: int) -> Result | None:
-        """The result of a call that has been carried out. Raises FsError for one that failed, or was answered and may be forgotten."""
+    def _is_repeated(self, transaction: Transaction, lowest_open: int) -> bool:
+        """Whether the call has been carried out, or has failed, before. Raises FsError for one that was answered and may be forgotten."""
+        op_id = transaction.call.op_id
         if op_id.number < lowest_open:
             raise FsError("ESTALE", f"call {op_id.number} of {op_id.client} was answered and forgotten")
-        self._refusals.check(op_id)
-        return self._namespace.sessions.recorded(op_id)
+        transaction.refused = self._refusals.recorded(op_id)
+        transaction.result = self._namespace.sessions.recorded(op_id)
+        return transaction.refused is not None or transaction.result is not None
 
     def _plan(self, transaction: Transaction) -> None:
         """Reads what the call depends on, and gives it a time and handles. Raises FsError."""
@@ -135,13 +138,13 @@ class Transactions:
 
     # --- submitting ------------------------------------------------------------------------------------------------------
 
-    def submit(self, transaction: Transaction) -> bool:
-        """Makes the first one of all visible; whether it has changed anything."""
+    def submit(self, transaction: Transaction, effects: int) -> bool:
+        """Makes the first one of all visible; whether it has changed anything. `effects`: of those before it in its group."""
         assert transaction is self._open[0], f"transaction {transaction.place} is not the first"
         transaction.enter(Phase.SUBMITTED)
         changed = transaction.record is not None and self._carry_out(transaction, transaction.record)
         if transaction.error:
-            self._remember_refusal(transaction)
+            self._refuse(transaction, effects)
         self._open.popleft()
         self.locks.release(transaction.place)
         self._decide_next()
@@ -163,10 +166,11 @@ class Transactions:
             del self._lowest_open[transaction.call.op_id.client]
         return True
 
-    def _remember_refusal(self, transaction: Transaction) -> None:
+    def _refuse(self, transaction: Transaction, effects: int) -> None:
         call = transaction.call
+        transaction.refused = Refusal(transaction.error, transaction.place[0], effects)
         if self._namespace.sessions.known(call.op_id.client):
-            self._refusals.remember(call.op_id, call.lowest_open, transaction.error)
+            self._refusals.remember(call.op_id, call.lowest_open, transaction.refused)
 
     # --- rolling back --------------------------------------------------------------------------------------------------
 

@@ -110,6 +110,19 @@ def test_two_calls_that_make_one_name_are_decided_one_after_the_other() -> None:
     assert (first.error, second.error[:6]) == ("", "EEXIST")
 
 
+def test_a_call_that_failed_is_told_where_its_first_copy_failed() -> None:
+    """By then it would succeed: the copy says nothing of the state that it meets."""
+    execution = opened()
+    rename = call(2, Rename("/a", "/b"))
+    execution.deliver(group(2, call(2, Create("/f"), "bob"), rename))
+    execution.deliver(group(3, call(3, Create("/a"), "bob")))
+    execution.deliver(group(4, rename))
+    execution.made_durable(4)
+    told = [execution.submit()[1][-1] for _ in range(3)]
+    assert [each.error[:6] for each in told] == ["ENOENT", "", "ENOENT"]
+    assert [(each.sn, each.place) for each in told] == [(2, 1), (3, 1), (2, 1)]
+
+
 def test_what_a_view_change_cuts_leaves_no_trace() -> None:
     """Locks, handles and times are as before; the next view's groups are decided as if nothing had been there."""
     execution, other = opened(), opened()
@@ -314,7 +327,7 @@ SIMPLE: list[Operation] = [
     *(kind(FILES[0], 5) for kind in (AddBlock, Complete, Restamp)),
     CloseSession(),
 ]
-asked_before = Transactions._repeated
+asked_before = Transactions._is_repeated
 
 
 @pytest.mark.parametrize(
@@ -324,7 +337,7 @@ asked_before = Transactions._repeated
         ("take_back", Handles, lambda handles, first_free: None),
         ("writer_of", Locks, lambda locks, things, until: None),
         ("ALONE", transactions, ()),
-        ("_repeated", Transactions, lambda under_way, op_id, lowest_open: asked_before(under_way, op_id, 0)),
+        ("_is_repeated", Transactions, lambda under_way, copy, lowest_open: asked_before(under_way, copy, 0)),
         ("grant", Locks, None),
     ],
     ids=[
