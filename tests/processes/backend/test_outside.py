@@ -28,7 +28,10 @@ def cloverlab(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_status_as_json_is_what_is_promised(cluster: Up) -> None:
     told = json.loads(cloverlab("--port", str(cluster.port), "status", "--json").stdout)
-    assert list(told) == ["cluster", "protocol", "servers", "data_nodes", "journal_nodes", "groups"]
+    assert list(told) == [
+        "cluster", "protocol", "servers", "data_nodes", "journal_nodes", "groups", "replicated"
+    ]  # fmt: skip
+    assert set(told["replicated"]) <= {server["name"] for server in told["servers"]}
     assert sorted(server["role"] for server in told["servers"]) == ["active", "standby", "standby", "standby"]
     keys = ["name", "group", "role", "process", "epoch", "sn", "pid", "address"]
     assert all(list(server) == keys for server in told["servers"])
