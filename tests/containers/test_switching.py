@@ -15,7 +15,7 @@ from tests.containers.running import Composed
 from tests.containers.test_faults import SOON_S, TAKEOVER_S, all_green
 from tests.families import chosen
 
-ALWAYS = ("single", "avatar", "packed-paxos")
+ALWAYS = ("packed-paxos",)
 OWN_TEST = ("mams", "symmetric", "qjm")
 LOSES_WRITES = ("backupnode",)
 """By design (HDFS): its lamps may say so."""
