@@ -33,7 +33,7 @@ Way = tuple[str, int, int]
 
 def rates(ways: list[Way], quick: bool, of_read: bool) -> dict[Way, float]:
     """MiB per second, medians: until all replicas are written, or from `READER`'s question to its namespace."""
-    rounds, inodes = (1, 5_000) if quick else (ROUNDS, INODES)
+    rounds, inodes = size_of(quick)
     found: dict[Way, list[float]] = {way: [] for way in ways}
     with (
         tempfile.TemporaryDirectory(prefix="cloverlab-reproduce-") as directory,
@@ -59,8 +59,14 @@ def one(nodes: dict[str, Pool], way: Way, of_read: bool) -> float:
     return float(told["octets"] / MIB / seconds)
 
 
+def size_of(quick: bool) -> tuple[int, int]:
+    """Rounds and inodes."""
+    return (1, 5_000) if quick else (ROUNDS, INODES)
+
+
 def config_of(quick: bool) -> dict[str, object]:
-    return {"fabric": "processes", "inodes": 5_000 if quick else INODES, "rounds": 1 if quick else ROUNDS}
+    rounds, inodes = size_of(quick)
+    return {"fabric": "processes", "inodes": inodes, "rounds": rounds}
 
 
 def write(quick: bool) -> Outcome:

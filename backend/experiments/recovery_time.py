@@ -43,9 +43,7 @@ def table4(quick: bool) -> Outcome:
     seconds = {mb: row.recovery_s for (mb, _), row in rows.items()}
     series = {"recovery": [(float(mb), s) for mb, s in seconds.items()]}
     chart = Chart("Recovery over the size of the log", "MB of log", "seconds", series)
-    return outcome(
-        seconds, {int(mb): s for mb, s in TABLE4_S.items()}, "mb", (50, 10), chart, 1 if quick else ROUNDS
-    )
+    return outcome(seconds, TABLE4_S, "mb", (50, 10), chart, 1 if quick else ROUNDS)
 
 
 def table5(quick: bool) -> Outcome:
@@ -56,7 +54,7 @@ def table5(quick: bool) -> Outcome:
     chart = Chart("Recovery over undecided operations", "per cent of the records", "seconds", series)
     return outcome(
         seconds,
-        {int(share): s for share, s in TABLE5_S.items()},
+        TABLE5_S,
         "pct",
         (10, 1),
         chart,
