@@ -120,6 +120,7 @@ class CountedDisk:
         self.size = disk.size
         self.capacity = disk.capacity
         self.replace = disk.replace
+        self.move = disk.move
         self.remove = disk.remove
         self._open_append = disk.open_append
         self._counts = counts

@@ -80,6 +80,9 @@ class Disk(Protocol):
     async def replace(self, path: str, octets: bytes) -> None:
         """Writes a whole file so that after a crash the old or the new one is there; durable on return."""
 
+    async def move(self, path: str, to: str) -> None:
+        """Gives a file another name, over what has it; durable on return. Raises FileNotFoundError, OSError."""
+
     def remove(self, path: str) -> None: ...
 
 

@@ -32,6 +32,7 @@ from nodes.wire.data_messages import (
     Remove,
     Replicate,
     Row,
+    Void,
     WantReport,
 )
 from nodes.wire.messages import Message
@@ -86,6 +87,7 @@ class BlockKeeper:
         metadata: Metadata,
         command: Command,
         kept_below: Callable[[], int] = lambda: 0,
+        void: Callable[[], Void] = Void,
     ):
         self._world = world
         self._group = group
@@ -94,6 +96,8 @@ class BlockKeeper:
         self._command = command
         self._kept_below = kept_below
         """Blocks of this group with lower numbers are not removed when they are free: a checkpoint may name them (safety rule 14)."""
+        self._void = void
+        """What data nodes set aside themselves once they hear of it: no command removes it."""
         self.map = BlockMap()
         self._began_ns = world.clock.monotonic_ns()
         self._asked: dict[str, int] = {}
@@ -125,7 +129,7 @@ class BlockKeeper:
         wanted = self.map.on_beat(peer, message, self._world.clock.monotonic_ns())
         epoch, _ = self._command()
         if epoch:
-            self._world.network.send(peer, BeatHeard(self._group.number, epoch))
+            self._world.network.send(peer, BeatHeard(self._group.number, epoch, self._void()))
         if wanted:
             self._ask(peer)
 
@@ -252,7 +256,7 @@ class BlockKeeper:
             self._tell_freed(block)
             if not holders:
                 self._absent.pop(block, None)
-            elif block < self._kept_below():
+            elif block in self._void() or block < self._kept_below():
                 return False
             elif self._is_freed(block, quiet):
                 _remove(removals, holders, list(holders), "freed")

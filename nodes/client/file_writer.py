@@ -39,6 +39,8 @@ class FileWriter:
         self._pipeline: Pipeline | None = None
         self._room = 0
         """Octets that the present block still takes."""
+        self._unfinished = opened.unfinished.number if opened.unfinished is not None else 0
+        """The last block of the file as the namespace told it; 0 for none."""
         self._finished = Block(0, 0, 0)
         """The block that the next call to the namespace finishes."""
         self._shunned: dict[str, None] = {}
@@ -67,7 +69,8 @@ class FileWriter:
         if self._pipeline is not None:
             await self._finish_block()
         last = self._finished
-        await self._smart.call(Complete(self._opened.inode, self._append, last.length, last.stamp))
+        inode, block = self._opened.inode, self._unfinished
+        await self._smart.call(Complete(inode, self._append, block, last.length, last.stamp))
 
     async def _send_buffer(self) -> None:
         octets = bytes(self._buffer)
@@ -112,9 +115,11 @@ class FileWriter:
         deadline = self._deadline()
         finished, self._finished = self._finished, Block(0, 0, 0)
         while True:
-            call = AddBlock(self._opened.inode, self._append, finished.length, finished.stamp)
+            inode, block = self._opened.inode, self._unfinished
+            call = AddBlock(inode, self._append, block, finished.length, finished.stamp)
             answer = await self._smart.call(call)
             assert isinstance(answer.result, Granted)
+            self._unfinished = answer.result.block.number
             finished = Block(0, 0, 0)
             nodes = await self._choose(deadline)
             if await self._open(answer.result.block, 0, nodes, answer.epoch, packets):
@@ -164,7 +169,7 @@ class FileWriter:
             await self._world.clock.sleep(PAUSE_NS)
 
     async def _reopen(self, acked: int, nodes: list[str], packets: list[bytes]) -> bool:
-        answer = await self._smart.call(Restamp(self._opened.inode, self._append))
+        answer = await self._smart.call(Restamp(self._opened.inode, self._append, self._unfinished))
         assert isinstance(answer.result, Granted)
         return await self._open(answer.result.block, acked, nodes, answer.epoch, packets)
 

@@ -123,6 +123,15 @@ class RealDisk:
         fresh.replace(whole)
         sync_directory(whole.parent)
 
+    async def move(self, path: str, to: str) -> None:
+        old, new = self.root / path, self.root / to
+        await self.before_sync(old)
+        new.parent.mkdir(parents=True, exist_ok=True)
+        old.replace(new)
+        sync_directory(new.parent)
+        sync_directory(old.parent)
+        self.synced().rename(path, to)
+
     def remove(self, path: str) -> None:
         (self.root / path).unlink()
         sync_directory((self.root / path).parent)

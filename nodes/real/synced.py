@@ -70,6 +70,14 @@ class Synced:
     def keep(self, slot: int, durable: int) -> None:
         self._lengths[slot * (SLOT // 8)] = durable + 1
 
+    def rename(self, name: str, to: str) -> None:
+        """What is durable of the file stays so under its new name."""
+        slot = self._slots.get(name)
+        if slot is not None:
+            durable = self._lengths[slot * (SLOT // 8)] - 1
+            self.forget(name)
+            self.keep(self.slot_of(to, durable), durable)
+
     def forget(self, name: str) -> None:
         slot = self._slots.pop(name, None)
         if slot is not None:

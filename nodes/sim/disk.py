@@ -134,6 +134,11 @@ class SimDisk:
         file.octets += octets
         file.durable = len(octets)
 
+    async def move(self, path: str, to: str) -> None:
+        self._there(path)
+        await self.wait(path)
+        self.store.files[to] = self.store.files.pop(path)
+
     def remove(self, path: str) -> None:
         self._there(path)
         del self.store.files[path]

@@ -12,6 +12,7 @@ import msgspec
 from nodes.trace.base import Event
 from nodes.trace.block_events import (
     BlockHealth,
+    BlocksSetAside,
     DataNodeLost,
     FileCalled,
     NodeHolds,
@@ -348,7 +349,7 @@ AnyEvent = (
     | Delivered | JournalOpened | JournalCorrupt | Renewing | ImageWritten | ImageShelved | ImageRefused | PacketRefused | JournalPruned
     | BarrierWritten | BlocksAtBarrier | CheckpointOutcome | TakenBack
     | PoolReported | ReportRefused | ReplicasDisagree | Repairing | LeaseLost | LeaseConfirmed | Warned | Placed | LockHeld | EpochRaised | Configured
-    | ReplicaStored | ReplicaDamaged | ReplicaRemoved | ReplicasFound | NodeHolds | BlockHealth | DataNodeLost | FileCalled
+    | ReplicaStored | ReplicaDamaged | ReplicaRemoved | ReplicasFound | NodeHolds | BlockHealth | BlocksSetAside | DataNodeLost | FileCalled
     | JournalStored | WriterFenced
     | SharedStep | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | ProcessEnded | ProcessFound | CheckFailed
     | MessageSent | MessageReceived | MessageDropped

@@ -52,7 +52,7 @@ def test_of_a_killed_process_only_what_was_synced_is_left(tmp_path: Path) -> Non
 
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["append", "sync", "truncate", "remove", "replace", "reopen"]),
+        st.sampled_from(["append", "sync", "truncate", "remove", "move", "replace", "reopen"]),
         st.sampled_from(["a", "b", "journal/c"]),
         st.integers(0, 9),
     ),
@@ -92,6 +92,11 @@ async def played(root: Path, steps: list[tuple[str, str, int]]) -> dict[str, tup
                 open_files.pop(name, None)
                 disk.remove(name)
                 del model[name]
+            continue
+        if do == "move":
+            if name in model and name not in open_files and "moved" not in open_files:
+                await disk.move(name, "aside/moved")
+                model["aside/moved"] = model.pop(name)
             continue
         if name not in open_files:
             open_files[name] = disk.open_append(name)
