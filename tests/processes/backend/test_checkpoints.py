@@ -85,9 +85,12 @@ def test_data_nodes_go_back_too(cluster: Up) -> None:
     put(cluster, "/later", new)
     assert command(cluster, "recover", "blocks", "--yes").returncode == 0
     for node, before in zip(nodes, at_barrier, strict=True):
-        cluster.await_true(lambda n=node, b=before: lying(n / "blocks") == b, f"{node.name} as at the barrier")
         cluster.await_true(
-            lambda n=node: sum(name.endswith(".rep") for name in lying(n / "aside")) == 6, f"{node.name} aside"
+            lambda n=node, b=before: lying(n / "blocks") == b, f"{node.name} as at the barrier"
+        )
+        cluster.await_true(
+            lambda n=node: sum(name.endswith(".rep") for name in lying(n / "aside")) == 6,
+            f"{node.name} aside",
         )
     cluster.await_true(lambda: len(actives(cluster)) == 2, "both groups serve again")
     assert got(cluster, "/kept") == got(cluster, "/rewritten") == old
