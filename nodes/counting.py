@@ -119,6 +119,7 @@ class CountedDisk:
         self.read = disk.read
         self.size = disk.size
         self.capacity = disk.capacity
+        self.free = disk.free
         self.replace = disk.replace
         self.move = disk.move
         self.remove = disk.remove

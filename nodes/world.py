@@ -74,6 +74,9 @@ class Disk(Protocol):
     def capacity(self) -> int:
         """Octets that the medium holds, used ones included."""
 
+    def free(self) -> int:
+        """Octets that the medium still takes."""
+
     def open_append(self, path: str) -> AppendFile:
         """Creates the file (and its directories) when there is none."""
 

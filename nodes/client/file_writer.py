@@ -44,7 +44,7 @@ class FileWriter:
         self._finished = Block(0, 0, 0)
         """The block that the next call to the namespace finishes."""
         self._shunned: dict[str, None] = {}
-        """Data nodes that failed while this file was written."""
+        """Data nodes that failed or refused while this file was written."""
         self._addresses: dict[str, str] = {}
         self.written = 0
 
@@ -124,6 +124,7 @@ class FileWriter:
             nodes = await self._choose(deadline)
             if await self._open(answer.result.block, 0, nodes, answer.epoch, packets):
                 return
+            self._shun_refuser()
             await self._find_silent(nodes, answer.result.block.number)
             self._check_time(deadline)
 
@@ -160,6 +161,8 @@ class FileWriter:
         acked, packets = broken.acked, list(broken.unacked)
         while True:
             usable = await self._find_silent(broken.chain, broken.block.number, acked)
+            refuser = self._shun_refuser()
+            usable = [name for name in usable if name != refuser] or usable
             if not acked:
                 await self._anew(packets)
                 return
@@ -172,6 +175,13 @@ class FileWriter:
         answer = await self._smart.call(Restamp(self._opened.inode, self._append, self._unfinished))
         assert isinstance(answer.result, Granted)
         return await self._open(answer.result.block, acked, nodes, answer.epoch, packets)
+
+    def _shun_refuser(self) -> str:
+        """The data node that took the block no further; its disk may be full."""
+        refuser = self._pipeline.refuser if self._pipeline is not None else ""
+        if refuser:
+            self._shunned[refuser] = None
+        return refuser
 
     async def _find_silent(self, nodes: list[str], block: int, acked: int = 0) -> list[str]:
         """Those that answer and have so many octets of the block; the silent ones are shunned from now on."""

@@ -105,6 +105,10 @@ class RealDisk:
         told = os.statvfs(self.root)
         return told.f_frsize * told.f_blocks
 
+    def free(self) -> int:
+        told = os.statvfs(self.root)
+        return told.f_frsize * told.f_bavail
+
     def open_append(self, path: str) -> RealFile:
         self.check(self.root / path)
         return RealFile(self, self.root / path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import fcntl
 import gc
 import json
@@ -136,11 +137,16 @@ class Process:
         if self._code:
             return
         self._code = BUG_EXIT
-        reason = f"{type(error).__name__}: {error}"
-        if not isinstance(error, OSError):
+        reason = self._reason(error)
+        if not isinstance(error, OSError | Damaged):
             traceback.print_exception(error, file=sys.stderr)
         print(f"{self._name}: {reason}", file=sys.stderr, flush=True)
         self._stop(reason)
+
+    def _reason(self, error: BaseException) -> str:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            return f"no room is left in {self._data}: make some and start {self._name} again"
+        return f"{type(error).__name__}: {error}"
 
     def _on_loop_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
@@ -176,9 +182,7 @@ class Process:
         try:
             start(world)
         except (Damaged, OSError) as error:
-            self._stop(str(error))
-            self._code = BUG_EXIT
-            print(error, file=sys.stderr)
+            self._on_error(error)
         else:
             if world.coordination is not None:
                 world.coordination.start()

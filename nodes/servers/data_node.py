@@ -56,7 +56,7 @@ class DataNode:
                 group.number,
                 group.members,
                 lambda number=group.number: self._rows(number),  # type: ignore[misc]
-                lambda: (config.capacity, self._store.used),
+                self._space,
                 config.cluster.data.heartbeat_ms,
             )
             for group in config.cluster.groups
@@ -153,6 +153,11 @@ class DataNode:
             raise
 
     # --- reports ---------------------------------------------------------------------------------------------------
+
+    def _space(self) -> tuple[int, int]:
+        """What it can take in all, with what others leave on its disk, and what it has."""
+        used = self._store.used
+        return min(self._config.capacity, used + self._world.disk.free()), used
 
     def _row(self, block: int) -> Row | None:
         replica = self._store.replicas.get(block)
