@@ -31,7 +31,7 @@ def cluster(lab: Lab) -> dict[str, Any]:
         "now_ns": monotonic_ns(),
         "settled": fabric.settled(),
         "start_s": lab.start_s,
-        "trouble": lab.trouble,
+        "trouble": lab.trouble or lab.store.trouble,
         "timing": msgspec.structs.asdict(config.timing),
         "groups": groups(lab),
         "replicated": msgspec.to_builtins(lab.counted.servers),

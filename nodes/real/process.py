@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import fcntl
 import gc
@@ -133,15 +134,16 @@ class Process:
             self.trace.emit(Warned(what))
 
     def _on_error(self, error: BaseException) -> None:
-        """A disk that fails, or a bug: this server is no use to its group any more."""
+        """A disk that fails, or a bug: this server is no use to its group any more. It ends also when nobody can be told."""
         if self._code:
             return
         self._code = BUG_EXIT
         reason = self._reason(error)
-        if not isinstance(error, OSError | Damaged):
-            traceback.print_exception(error, file=sys.stderr)
-        print(f"{self._name}: {reason}", file=sys.stderr, flush=True)
         self._stop(reason)
+        with contextlib.suppress(OSError):
+            if not isinstance(error, OSError | Damaged):
+                traceback.print_exception(error, file=sys.stderr)
+            print(f"{self._name}: {reason}", file=sys.stderr, flush=True)
 
     def _reason(self, error: BaseException) -> str:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
@@ -204,7 +206,8 @@ class Process:
             await world.coordination.close()
         world.network.close()
         world.control.close()
-        self.trace.close()
+        with contextlib.suppress(OSError):
+            self.trace.close()
         Path(self._file.control).unlink(missing_ok=True)
 
     # --- control ---------------------------------------------------------------------------------------------------
@@ -258,8 +261,9 @@ def hold(directory: Path) -> int:
         raise CannotStart(
             f"the data directory {directory} is held by process {holder or 'unknown'}"
         ) from None
-    os.ftruncate(fd, 0)
-    os.write(fd, f"{os.getpid()}\n".encode())
+    with contextlib.suppress(OSError):
+        os.ftruncate(fd, 0)
+        os.write(fd, f"{os.getpid()}\n".encode())
     return fd
 
 
