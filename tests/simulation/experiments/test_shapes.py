@@ -6,7 +6,7 @@ from statistics import median
 
 import pytest
 
-from backend.experiments import order_latency, packing, reads_anywhere
+from backend.experiments import mdtest, order_latency, packing, reads_anywhere, writes_ordered
 from backend.experiments.registry import experiment_named
 from nodes.config import MILLISECOND
 
@@ -59,6 +59,24 @@ def test_members_that_all_send_acknowledge_with_what_they_send() -> None:
 def test_members_add_up_for_reads() -> None:
     rates = [reads_anywhere.reads_per_s(members, 32, 1, 10 * MILLISECOND) for members in (1, 2, 4)]
     assert rates[1] > 1.8 * rates[0] and rates[2] > 3.4 * rates[0]
+
+
+def test_two_members_write_as_much_as_a_plain_server_and_later_when_one_client_waits() -> None:
+    def served(measure: writes_ordered.Measure, setting: str, clients: int) -> float:
+        return writes_ordered.served(setting, clients, 1, measure)
+
+    plain, two = writes_ordered.PLAIN, "2 members"
+    latency, rate = writes_ordered.latency_ms, writes_ordered.writes_per_s
+    assert served(latency, two, 1) > 1.3 * served(latency, plain, 1)
+    assert served(latency, two, 32) < 1.2 * served(latency, plain, 32)
+    assert served(rate, two, 32) > 0.95 * served(rate, plain, 32)
+
+
+def test_packing_restores_most_of_what_a_single_server_creates_and_stat_scales() -> None:
+    single, plain, packed = (mdtest.per_s(name, packing.files_of, 1, WINDOW_NS) for name in mdtest.SETTINGS)
+    assert packed > 0.7 * single and plain < 0.5 * single
+    asked = [mdtest.per_s(name, mdtest.stats_of, 1, WINDOW_NS) for name in mdtest.SETTINGS]
+    assert min(asked[1:]) > 2.8 * asked[0]
 
 
 def test_operations_on_two_groups_cost_what_the_paper_says() -> None:
