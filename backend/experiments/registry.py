@@ -11,6 +11,9 @@ MODULES = {
     "cfs-fig8a": "journal_latency",
     "cfs-fig8b": "journal_sizes",
     "cfs-fig8c": "journal_sizes",
+    "cfs-fig8e": "group_rates",
+    "cfs-fig8f": "pool_node_deaths",
+    "cfs-fig9": "group_rates",
     "cfs-fig12": "junior_renewing",
     "cfs-table1": "reliability",
     "cfs-table3a": "state_rows",
@@ -31,6 +34,7 @@ MODULES = {
     "saa-fig10": "reads_anywhere",
     "vssp-fig7-read": "images",
     "vssp-fig7-write": "images",
+    "vssp-fig8a": "pool_node_deaths",
 }
 
 

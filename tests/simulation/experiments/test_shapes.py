@@ -6,9 +6,9 @@ from statistics import median
 
 import pytest
 
-from backend.experiments import mdtest, order_latency, packing, reads_anywhere, writes_ordered
+from backend.experiments import group_rates, mdtest, order_latency, packing, reads_anywhere, writes_ordered
 from backend.experiments.registry import experiment_named
-from nodes.config import MILLISECOND
+from nodes.config import MILLISECOND, many_groups
 
 WINDOW_NS = 50 * MILLISECOND
 
@@ -77,6 +77,21 @@ def test_packing_restores_most_of_what_a_single_server_creates_and_stat_scales()
     assert packed > 0.7 * single and plain < 0.5 * single
     asked = [mdtest.per_s(name, mdtest.stats_of, 1, WINDOW_NS) for name in mdtest.SETTINGS]
     assert min(asked[1:]) > 2.8 * asked[0]
+
+
+def test_standbys_cost_little_and_groups_add_up() -> None:
+    kinds = ("create", "getfileinfo")
+    alone = group_rates.rates(group_rates.family("single", 0), 1, kinds)
+    replicated = group_rates.rates(many_groups(1, 3), 1, kinds)
+    groups = group_rates.rates(many_groups(3, 1), 1, kinds)
+    assert all(replicated[kind] > 0.85 * alone[kind] for kind in kinds)
+    assert groups["create"] > 1.5 * alone["create"] and groups["getfileinfo"] > 2 * alone["getfileinfo"]
+
+
+def test_callers_do_not_wait_for_a_pool_node_that_dies_while_a_majority_is_left() -> None:
+    figures = experiment_named("cfs-fig8f").run(True).figures
+    assert figures["most_after_death_1"] < 3 and figures["most_after_death_2"] < 3
+    assert figures["answered_after_death_2"] > 1_000 and not figures["answered_after_death_3"]
 
 
 def test_operations_on_two_groups_cost_what_the_paper_says() -> None:
