@@ -16,6 +16,7 @@ MODULES = {
     "cfs-fig9": "group_rates",
     "cfs-fig12": "junior_renewing",
     "cfs-table1": "reliability",
+    "cfs-table2": "failover_time",
     "cfs-table3a": "state_rows",
     "cfs-table3b": "state_rows",
     "cfs-table3c": "state_rows",
