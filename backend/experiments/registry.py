@@ -23,7 +23,7 @@ MODULES = {
     "dcfs3-create": "mdtest",
     "dcfs3-failover": "primary_dies",
     "dcfs3-packing": "packing",
-    **{f"ddg-fig{number}": "placements" for number in range(6, 13)},
+    **{f"ddg-fig{number}": "placements" for number in range(6, 14)},
     "dcfs3-stat": "mdtest",
     "s2pc-messages": "distributed_operations",
     "s2pc-table4": "recovery_time",

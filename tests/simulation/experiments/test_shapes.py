@@ -124,6 +124,11 @@ def test_stats_are_faster_by_ddg_than_by_subtree() -> None:
     assert len(outcome.chart.series["namespace1, stat, DDG"]) == 2
 
 
+def test_six_servers_do_a_mix_of_calls_faster_by_ddg_than_by_subtree() -> None:
+    figures = experiment_named("ddg-fig13").run(True).figures
+    assert figures["create_vs_subtree"] > 1.3 and figures["mix_vs_subtree"] > 1.3
+
+
 def test_two_servers_are_faster_than_one() -> None:
     outcome = experiment_named("ddg-fig12").run(True)
     assert min(outcome.figures.values()) > 1.2
