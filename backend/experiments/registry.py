@@ -36,6 +36,8 @@ MODULES = {
     "vssp-fig7-read": "images",
     "vssp-fig7-write": "images",
     "vssp-fig8a": "pool_node_deaths",
+    "vssp-fig8b": "pool_files",
+    "vssp-table1": "pool_files",
 }
 
 
