@@ -90,7 +90,7 @@ def run(quick: bool) -> Outcome:
         figures |= {
             f"{family}_s_least": round(min(by.values()), 3),
             f"{family}_s_most": round(max(by.values()), 3),
-            f"{family}_beyond_session_ms": round(mean(by.values()) * 1000 - SESSION_MS, 1),
+            f"{family}_s_mean": round(mean(by.values()), 3),
         }
     series: dict[str, list[Point]] = {
         family: [(float(files), seconds) for files, seconds in by.items()] for family, by in found.items()
@@ -107,6 +107,7 @@ def run(quick: bool) -> Outcome:
 
 
 NOTE = (
+    "A session of 5 s ends 3 to 5 s after the death: it began with the last heartbeat, of one every 2 s. "
     "The paper's images are of 16 MB to 1 GB; its backup node collects all block reports before it serves, which ours has always had, "
     "and its Avatar and Hadoop HA notice a death later than by the session."
 )
