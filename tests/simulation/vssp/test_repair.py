@@ -126,3 +126,14 @@ def test_a_file_that_rots_after_it_was_read_is_found_when_all_is_read_again() ->
     newest = {told.node: told for told in lab.told(PoolReported)}
     assert set(newest) == {"n1", "n2", "n3"}
     assert all(len(told.held) == told.files for told in newest.values())
+
+
+def test_a_partition_that_is_missing_is_fetched() -> None:
+    lab = PoolLab(40)
+    lab.written()
+    files = lab.cluster.servers["n2"].store.files
+    del files[next(path for path in files if path.endswith(".p02"))]
+    assert survey(lab) == {100: ["n1", "n3"]}
+    lab.until(lambda: bool(lab.told(Repairing, "n2")))
+    lab.cluster.run_for(2 * SECOND)
+    assert lab.equal("n2") and survey(lab) == {100: ["n1", "n2", "n3"]}
