@@ -311,12 +311,15 @@ def run(
     scale: Annotated[
         float, typer.Option(min=0.01, max=10, help="Multiplies every time of the file on real servers.")
     ] = 1.0,
+    protocol: Annotated[str | None, typer.Option(help="Another family than the file's own.")] = None,
 ) -> None:
     """Run a scenario."""
+    if protocol is not None and on == "containers":
+        raise Malformed("--protocol goes with --on simulated and --on processes; PROTOCOL says what containers run")
     if on not in ("simulated", "processes", "containers"):
         raise Malformed(f"--on {on!r} is unknown; say simulated, processes or containers")
     commands = importlib.import_module("backend.scenarios.cli")
-    raise typer.Exit(commands.run_command(file, on, seed, report, scale))
+    raise typer.Exit(commands.run_command(file, on, seed, report, scale, protocol))
 
 
 @app.command()

@@ -33,6 +33,7 @@ class FamilyOut(BaseModel):
     name: str
     says: str
     groups_max: int
+    standbys_max: int
 
 
 class ScenarioOut(BaseModel):

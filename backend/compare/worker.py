@@ -16,6 +16,7 @@ from backend.compare.measures import Measured, Measures
 from backend.errors import LabError, Malformed
 from backend.scenarios.fabric import Simulated
 from backend.scenarios.model import ClusterPart, ExpectPart, Scenario
+from backend.scenarios.on_family import impossible
 from backend.scenarios.reading import read
 from backend.scenarios.runner import Run
 from nodes.counting import LOGS
@@ -45,7 +46,11 @@ def on_another(scenario: Scenario, change: dict[str, Any]) -> Scenario:
 
 def measure(task: Task) -> Measured:
     """Raises LabError when the scenario cannot be run to its end with this configuration."""
-    run = Run(on_another(read(Path(task.file))[0], task.cluster), "simulated", task.seed)
+    scenario = on_another(read(Path(task.file))[0], task.cluster)
+    reason = next(impossible(scenario, scenario.cluster.protocol), "")
+    if reason:
+        raise Malformed(f"{scenario.cluster.protocol} cannot play it: {reason}")
+    run = Run(scenario, "simulated", task.seed)
     assert isinstance(run.fabric, Simulated)
     cluster, checked = run.fabric.cluster, run.fabric.listener
     measures = Measures()

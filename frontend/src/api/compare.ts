@@ -13,7 +13,7 @@ export interface ClusterChange {
 }
 
 export interface Choices {
-  families: { name: string; says: string; groups_max: number }[];
+  families: { name: string; says: string; groups_max: number; standbys_max: number }[];
   placements: string[];
   cross_groups: string[];
   scenarios: {

@@ -1,5 +1,6 @@
 import type { Configuration, Measured } from "../../api/compare";
 import type { Lamp } from "../../api/types";
+import { vocabularyOf } from "../../families/vocabulary";
 import { Split } from "../../instruments/timeline/Failovers";
 import { Chart } from "./Chart";
 import { kinds, ROWS } from "./figures";
@@ -57,7 +58,11 @@ export function Results() {
           />
           <Chart title="99th percentile of latency, ms" measured={measured} curve={slowest} scale="log" />
           <Figures names={names} measured={measured} />
-          <Takeovers names={names} measured={measured} />
+          <Takeovers
+            names={names}
+            measured={measured}
+            protocols={begun.changes.map(({ protocol }) => protocol ?? String(own.protocol ?? ""))}
+          />
         </>
       )}
     </section>
@@ -138,7 +143,7 @@ function Verdict({ lamps }: { lamps: readonly Lamp[] }) {
   );
 }
 
-function Takeovers({ names, measured }: Side) {
+function Takeovers({ names, measured, protocols }: Side & { protocols: readonly string[] }) {
   if (measured.every((each) => each === null || each.failovers.length === 0)) return null;
   return (
     <div className="compare-takeovers">
@@ -155,7 +160,7 @@ function Takeovers({ names, measured }: Side) {
                     split={{ ...split, from: split.old, to: split.new }}
                     start_ns={0}
                     several
-                    term="epoch"
+                    term={vocabularyOf(protocols[index]).term}
                   />
                 </li>
               ))}

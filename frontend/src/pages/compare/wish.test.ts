@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { labels, searchOf, wishOf } from "./wish";
+import { labels, proposal, searchOf, wishOf, withFamily } from "./wish";
 
 describe("the wish in the URL", () => {
   it("comes back as it was written", () => {
@@ -30,5 +30,34 @@ describe("labels", () => {
       "placement hash",
     ]);
     expect(labels([{}, {}], own)).toEqual(["mams", "mams"]);
+  });
+});
+
+describe("what is proposed", () => {
+  it("begins with the family that runs, as large as it runs", () => {
+    const changes = (protocol: string, standbys: number): unknown => proposal(protocol, standbys).changes;
+    expect(changes("symmetric", 2)).toEqual([
+      { protocol: "symmetric", standbys: 2 },
+      { protocol: "mams", standbys: 2 },
+    ]);
+    expect(changes("single", 0)).toEqual([
+      { protocol: "single", standbys: 0 },
+      { protocol: "mams", standbys: 1 },
+    ]);
+  });
+
+  it("is another number of standbys where mams runs", () => {
+    expect(proposal("mams", 3).changes.map(({ standbys }) => standbys)).toEqual([3, 1]);
+    expect(proposal("mams", 1).changes.map(({ standbys }) => standbys)).toEqual([1, 3]);
+  });
+});
+
+describe("another family in a configuration", () => {
+  it("has no more groups and standbys than it runs", () => {
+    const single = { name: "single", groups_max: 8, standbys_max: 0 };
+    const qjm = { name: "qjm", groups_max: 1, standbys_max: 15 };
+    expect(withFamily({}, { groups: 2, standbys: 3 }, single)).toEqual({ protocol: "single", standbys: 0 });
+    expect(withFamily({ groups: 2 }, { standbys: 3 }, qjm)).toEqual({ protocol: "qjm", groups: 1 });
+    expect(withFamily({ standbys: 2 }, { groups: 1 }, qjm)).toEqual({ protocol: "qjm", standbys: 2 });
   });
 });

@@ -48,6 +48,28 @@ export function wishOf(search: string): Wish | null {
   return { scenario, seed: /^\d{1,9}$/.test(seed) ? Number(seed) : 1, changes };
 }
 
+/** What is proposed where nobody has wished yet: the family that runs, beside the one that the others are measured against. */
+export function proposal(protocol: string, standbys: number): Wish {
+  const other = protocol === "mams" ? (standbys === 1 ? 3 : 1) : Math.max(1, standbys);
+  const changes = [
+    { protocol, standbys },
+    { protocol: "mams", standbys: other },
+  ];
+  return { scenario: "faults/crash-the-active", seed: 1, changes };
+}
+
+/** Another family in a configuration: with no more groups and standbys than it runs. */
+export function withFamily(
+  value: ClusterChange,
+  own: Record<string, unknown>,
+  family: { name: string; groups_max: number; standbys_max: number },
+): ClusterChange {
+  const next: ClusterChange = { ...value, protocol: family.name };
+  if (Number(value.groups ?? own.groups ?? 1) > family.groups_max) next.groups = family.groups_max;
+  if (Number(value.standbys ?? own.standbys ?? 0) > family.standbys_max) next.standbys = family.standbys_max;
+  return next;
+}
+
 const SAID: Record<string, (value: unknown) => string> = {
   protocol: (value) => String(value),
   groups: (value) => `${value} ${value === 1 ? "group" : "groups"}`,
