@@ -315,7 +315,9 @@ def run(
 ) -> None:
     """Run a scenario."""
     if protocol is not None and on == "containers":
-        raise Malformed("--protocol goes with --on simulated and --on processes; PROTOCOL says what containers run")
+        raise Malformed(
+            "--protocol goes with --on simulated and --on processes; PROTOCOL says what containers run"
+        )
     if on not in ("simulated", "processes", "containers"):
         raise Malformed(f"--on {on!r} is unknown; say simulated, processes or containers")
     commands = importlib.import_module("backend.scenarios.cli")

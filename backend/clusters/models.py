@@ -193,7 +193,9 @@ class Cluster(BaseModel):
     seq: int
     clock: str
     now_ns: int
-    settled: bool = Field(description="Every server runs and has its place, and the active, or a member, serves.")
+    settled: bool = Field(
+        description="Every server runs and has its place, and the active, or a member, serves."
+    )
     start_s: float | None = Field(description="Seconds from `up` to the first settled moment.")
     trouble: str = Field(description="Why the cluster could not start, in one line; else empty.")
     timing: dict[str, int]

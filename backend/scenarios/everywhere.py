@@ -63,6 +63,7 @@ def played(path: Path, protocol: str) -> tuple[str, str]:
         except LabError as error:
             missed.append(error.message)
             continue
+        missed += [] if outcome.calls else ["no call was made"]
         missed += [f"{each.expected}: {each.seen}" for each in outcome.verdicts if not each.held]
     several = f" ({count})" if count > 1 else ""
     return (NOT_HELD if missed else HELD) + several, "; ".join(missed)

@@ -18,7 +18,7 @@ from nodes.roles import LETTERS
 UPGRADE = re.compile(r"^step upgrade (\d+) of ")
 FOLLOWER = re.compile(r"^(?:a )?standbys?\b")
 MANY = re.compile(r"^(\d+) standbys? in ")
-LEADER = re.compile(r"^(?:active of |mds\d+$)")
+LEADER = re.compile(r"^(?:active of |time server$|mds\d+$)")
 NODE = re.compile(r"^(?:jn|bookie)\d+$")
 SERVER = re.compile(r"^mds(\d+)$")
 OF_IMAGES = re.compile(r"^(?:Image|Packet|Repairing|Replicas)")
@@ -110,7 +110,9 @@ def of_images(scenario: Scenario, protocol: str) -> Iterator[str]:
     if marks or any(each.checkpoints or each.taken_back for each in expectations(scenario)):
         yield f"it marks checkpoints, {protocol} has none"
     told = [kind for each in expectations(scenario) for kind in each.told]
-    if any(OF_IMAGES.match(kind) for kind in told) or any(" image " in (s.when or "") for s in scenario.steps):
+    if any(OF_IMAGES.match(kind) for kind in told) or any(
+        " image " in (s.when or "") for s in scenario.steps
+    ):
         yield f"it is about images, {protocol} writes none"
 
 
@@ -130,8 +132,8 @@ def of_standbys(scenario: Scenario) -> Iterator[str]:
         if MANY.match(step.when or "") or any(beyond(name, scenario.cluster.groups) for name in struck):
             yield "it needs standbys"
         away = (away or (step.fault in AWAY and any(map(LEADER.match, struck)))) and step.fault not in BACK
-        expect = step.expect
-        waits = expect is not None and bool(expect.serving or expect.letters)
+        expect = step.expect or ExpectPart()
+        waits = expect.serving or expect.letters or expect.checkpoints or step.mark or step.recover
         if away and (waits or scenario.expect.longest_outage):
             yield "it takes the server away, and nobody takes over"
 

@@ -199,6 +199,7 @@ export type StateEvent =
   | Fields<"Applied", { sn: number; epoch: number; digest: string }>
   | Fields<"JournalOpened", { first_sn: number; last_sn: number; epoch: number; image_sn: number }>
   | Fields<"Warned", { what: string }>
+  | Fields<"Ignored", { sender: string; kind: string; reason: string }>
   | Fields<"Placed", { group: string; of_server: string; state: string; epoch: number; sn: number }>
   | Fields<"LockHeld", { group: string; owner: string }>
   | Fields<"EpochRaised", { group: string; epoch: number; active: string }>

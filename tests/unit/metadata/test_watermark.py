@@ -30,7 +30,9 @@ def decide(crossing: Crossing, seq: int, undo: Any = None) -> None:
     crossing.appliers[DecideRecord](record, undo)
 
 
-@given(st.lists(st.tuples(st.sampled_from(["begin", "decide", "end", "undo"]), st.integers(0, 30)), max_size=60))
+@given(
+    st.lists(st.tuples(st.sampled_from(["begin", "decide", "end", "undo"]), st.integers(0, 30)), max_size=60)
+)
 def test_it_is_the_lowest_open_number(steps: list[tuple[str, int]]) -> None:
     crossing = Namespace(1).crossing
     past: list[list[Any]] = []

@@ -49,7 +49,9 @@ def test_what_makes_no_sense_is_refused_in_one_line(file: str, protocol: str, to
 )
 def test_a_row_is_said_in_the_letters_of_the_family(protocol: str, letters: str) -> None:
     scenario = on_family(read(SCENARIOS / "faults/crash-the-active.yaml")[0], protocol)
-    assert [step.expect.letters for step in scenario.steps if step.expect and step.expect.letters] == [letters]
+    assert [step.expect.letters for step in scenario.steps if step.expect and step.expect.letters] == [
+        letters
+    ]
     assert scenario.expect.invariants == "all" and scenario.expect.failed_calls == 0
 
 
@@ -69,7 +71,9 @@ def test_the_page_tells_what_is_refused_and_nothing_that_did_not_hold() -> None:
         told = rows[everywhere.shown(path)]
         refused = {name for name, word in told.items() if word == everywhere.REFUSED}
         assert refused == set(everywhere.refusals(path)), path
-        assert all(word.startswith(everywhere.HELD) for name, word in told.items() if name not in refused), path
+        assert all(word.startswith(everywhere.HELD) for name, word in told.items() if name not in refused), (
+            path
+        )
 
 
 def test_a_report_has_a_colour_for_the_letters_of_every_family() -> None:

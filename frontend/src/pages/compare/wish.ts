@@ -11,9 +11,9 @@ export interface Wish {
 export const FEWEST = 2;
 export const MOST = 4;
 
-const NUMBERS = ["groups", "standbys"] as const;
-const WORDS = ["protocol", "placement", "granularity", "cross_group"] as const;
-const KEYS: readonly string[] = [...NUMBERS, ...WORDS];
+const NUMBERS: readonly string[] = ["groups", "standbys"];
+/** In the order in which a configuration is told. */
+const KEYS: readonly string[] = ["protocol", ...NUMBERS, "placement", "granularity", "cross_group"];
 
 /** "?scenario=faults/crash-the-active&seed=1&with=standbys:1&with=standbys:3" */
 export function searchOf({ scenario, seed, changes }: Wish): string {
@@ -30,7 +30,7 @@ function changeOf(text: string): ClusterChange {
   for (const part of text.split(",")) {
     const [key = "", value = ""] = part.split(":");
     if (!KEYS.includes(key) || value === "") continue;
-    const counts = (NUMBERS as readonly string[]).includes(key);
+    const counts = NUMBERS.includes(key);
     if (!counts) change[key] = value;
     else if (/^\d{1,2}$/.test(value)) change[key] = Number(value);
   }
