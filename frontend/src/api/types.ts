@@ -199,7 +199,6 @@ export type StateEvent =
   | Fields<"Applied", { sn: number; epoch: number; digest: string }>
   | Fields<"JournalOpened", { first_sn: number; last_sn: number; epoch: number; image_sn: number }>
   | Fields<"Warned", { what: string }>
-  | Fields<"Ignored", { sender: string; kind: string; reason: string }>
   | Fields<"Placed", { group: string; of_server: string; state: string; epoch: number; sn: number }>
   | Fields<"LockHeld", { group: string; owner: string }>
   | Fields<"EpochRaised", { group: string; epoch: number; active: string }>
@@ -221,6 +220,7 @@ export type ToldEvent =
   | Fields<"StoppedServing", { group: string; epoch: number; reason: string }>
   | Fields<"Renewing", { phase: string; sn: number; goal_sn: number }>
   | Fields<"WriterFenced", { epoch: number }>
+  | Fields<"Ignored", { sender: string; kind: string; reason: string }>
   | Fields<"SessionEnded", { of_server: string; reason: string }>
   | Fields<"JournalCorrupt", { file: string; offset: number; sn: number; reason: string }>
   | Fields<"Called", { client: string; of_number: number; error: string; of_server: string }>
