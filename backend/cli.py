@@ -78,6 +78,12 @@ def up(
         str | None,
         typer.Option(help="How symmetric members come to a total order: fast (default), plain."),
     ] = None,
+    hole: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A hole of the paper to open, by its switch; may be given again. The default is safe."
+        ),
+    ] = None,
     zookeeper: Annotated[
         str | None, typer.Option(help="host:port,… of a real ensemble instead of the embedded server.")
     ] = None,
@@ -86,7 +92,8 @@ def up(
     """Start the control plane, the page and a cluster of real processes; Ctrl-C stops all of it."""
     from backend.up import run_up
 
-    shape = Shape(groups, standbys, protocol, placement, granularity, cross_group, data_nodes, order)
+    holes = tuple(sorted(set(hole))) if hole else None
+    shape = Shape(groups, standbys, protocol, placement, granularity, cross_group, data_nodes, order, holes)
     settings = Settings(data or default_data(), port_of(context, port), shape, zookeeper)
     raise typer.Exit(run_up(settings))
 

@@ -6,6 +6,49 @@ from typing import Literal
 
 import msgspec
 
+_JOURNAL = (
+    "no_fencing",
+    "short_duplicate_memory",
+    "sn_without_epoch",
+    "stale_view_write",
+    "reads_before_flush",
+)
+HOLES: dict[str, tuple[str, ...]] = {
+    "mams": (
+        *_JOURNAL,
+        *(
+            "election_ignores_sn",
+            "junior_election_eager",
+            "silent_shrink",
+            "late_watch",
+            "configuration_is_liveness",
+        ),
+        *(
+            "async_flush",
+            "one_phase_barrier",
+            "checkpoint_unpinned",
+            "abort_without_record",
+            "dentry_locks_only",
+        ),
+        "checksum_vote",
+    ),
+    "paxos": (
+        *("no_fencing", "short_duplicate_memory", "stale_view_write"),
+        *("redo_without_phase_one", "no_read_lease", "answer_set_shrinks", "memory_only_accept"),
+    ),
+    "symmetric": (
+        *(
+            "short_duplicate_memory",
+            "sn_without_epoch",
+            "no_read_lease",
+            "fast_literal_order",
+            "fast_not_uniform",
+        ),
+        *("views_without_agreement", "answer_before_stable"),
+    ),
+}
+"""By replication, the paper's holes that it can open (nodes/config.py: Holes); a shared journal's servers have those of `_JOURNAL`."""
+
 
 class Family(msgspec.Struct, frozen=True):
     """A cluster's choice for the slot `replication`, and what others must know of it without knowing its code."""
@@ -35,6 +78,11 @@ class Family(msgspec.Struct, frozen=True):
     journal_nodes: int = 0
     """Processes beside the metadata servers that keep the journal they share."""
     journal_role: Literal["journal-node", "bookie"] = "journal-node"
+
+    @property
+    def holes(self) -> tuple[str, ...]:
+        """The switches that it reads."""
+        return HOLES.get(self.replication, _JOURNAL if self.journal_nodes else ())
 
     @property
     def images(self) -> bool:

@@ -15,15 +15,15 @@ from backend.scenarios.runner import run
 from nodes.families import FAMILIES
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
-HELD, NOT_HELD, REFUSED = "held", "**not held**", "–"
+HELD, NOT_HELD, REFUSED = "held", "**not held**", "-"
 HEAD = """# Every scenario on every family
 
-`./cloverlab run FILE --protocol NAME` plays a file on another family than its own: the same workload, faults and expectations, with the row's letters in that
-family's words. What makes no sense there is refused in one line. This page was written by `python -m backend.scenarios.everywhere`, which plays every file
-once on the simulator, with the file's own seed.
+`./cloverlab run FILE --protocol NAME` plays a file on another family than its own: the same workload, faults and expectations, with the row's
+letters in that family's words. What makes no sense there (-) is refused in one line. This page was written by
+`python -m backend.scenarios.everywhere`, which plays every file once on the simulator, with the file's own seed.
 
-Two expectations are left out on other families: the rows of the paper's Table 3, which are those of `mams`; and, on `backupnode`, the invariants, because losing
-writes is what it is there to show.
+Two expectations are left out on other families: the rows of the paper's Table 3, which are those of `mams`; and, on `backupnode`, the invariants,
+because losing writes is what it is there to show.
 """
 
 

@@ -136,6 +136,8 @@ export interface Cluster {
   settled: boolean;
   start_s: number | null;
   trouble: string;
+  /** The paper's holes that are open: the cluster is not safe. */
+  holes: string[];
   timing: Record<string, number>;
   /** `counters` is null while the group's active does not answer. */
   groups: (Group & { counters: Counters | null })[];

@@ -17,7 +17,14 @@ from nodes.protocols.paxos import messages as p
 from nodes.protocols.symmetric import messages as s
 from nodes.trace.events import Ignored, Warned
 from nodes.wire.journal_messages import (
-    AddEntry, EntryAdded, HigherEpoch, JournalWritten, LedgerFenced, OutOfStep, SegmentFinished, WriteJournal,
+    AddEntry,
+    EntryAdded,
+    HigherEpoch,
+    JournalWritten,
+    LedgerFenced,
+    OutOfStep,
+    SegmentFinished,
+    WriteJournal,
 )  # fmt: skip
 from nodes.wire.messages import Answer, Mark, Message, Request
 from tests.simulation.mams.lab import Lab
