@@ -21,6 +21,9 @@ class ClusterChange(Strict):
     placement: str | None = Word
     granularity: str | None = Word
     cross_group: str | None = Word
+    holes: list[str] | None = Field(
+        default=None, max_length=24, description="The paper's holes that are open; the scenario's own when left out."
+    )
 
 
 class CompareRequest(Strict):
@@ -34,6 +37,7 @@ class FamilyOut(BaseModel):
     says: str
     groups_max: int
     standbys_max: int
+    holes: list[str] = Field(description="The paper's holes that it can open.")
 
 
 class ScenarioOut(BaseModel):

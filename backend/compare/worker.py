@@ -19,6 +19,7 @@ from backend.scenarios.model import ClusterPart, ExpectPart, Scenario
 from backend.scenarios.on_family import impossible
 from backend.scenarios.reading import read
 from backend.scenarios.runner import Run
+from nodes.config import Holes
 from nodes.counting import LOGS
 from nodes.trace.events import Stamped
 from nodes.wire.messages import Message
@@ -40,6 +41,9 @@ def on_another(scenario: Scenario, change: dict[str, Any]) -> Scenario:
         cluster = msgspec.convert(wanted, ClusterPart)
     except msgspec.ValidationError as error:
         raise Malformed(f"no such cluster: {error}") from None
+    unknown = [hole for hole in cluster.holes if hole not in Holes.__struct_fields__]
+    if unknown:
+        raise Malformed(f"{unknown[0][:40]!r} is no hole; there are {', '.join(Holes.__struct_fields__)}")
     steps = [step if step.expect is None else step.left_out() for step in scenario.steps]
     return msgspec.structs.replace(scenario, cluster=cluster, steps=steps, expect=ExpectPart())
 

@@ -70,9 +70,9 @@ def reasons(scenario: Scenario, protocol: str, family: Family) -> Iterator[str]:
     cluster = scenario.cluster
     if cluster.groups > family.groups_max:
         yield f"it has {cluster.groups} groups, {protocol} runs {family.groups_max}"
-    if cluster.holes:
-        yield f"it opens {', '.join(cluster.holes)} of {cluster.protocol}"
-    if any(expect.broken for expect in expectations(scenario)):
+    own = family_named(cluster.protocol)
+    alike = (family.replication, family.journal_sync) == (own.replication, own.journal_sync)
+    if not alike and any(expect.broken for expect in expectations(scenario)):
         yield f"it shows what {cluster.protocol} loses"
     if not family.images:
         yield from of_images(scenario, protocol)
@@ -86,6 +86,9 @@ def reasons(scenario: Scenario, protocol: str, family: Family) -> Iterator[str]:
 def impossible(scenario: Scenario, protocol: str) -> Iterator[str]:
     """What cannot even be done there, whatever is expected of it. Raises ValueError for an unknown family."""
     family = family_named(protocol)
+    foreign = [hole for hole in scenario.cluster.holes if hole not in family.holes]
+    if foreign:
+        yield f"it opens {', '.join(foreign)}, {protocol} has no such hole"
     yield from of_verbs(scenario, protocol, family)
     for step in scenario.steps:
         if (found := UPGRADE.match(step.when or "")) and int(found[1]) > family.upgrade_steps:

@@ -32,7 +32,7 @@ PAGE = (ROOT / "docs" / "scenarios-by-family.md").read_text()
         ("baselines/qjm-loses-the-active", "symmetric", "it strikes jn1, symmetric has no such node"),
         ("baselines/qjm-loses-the-active", "avatar", "it strikes jn1, without which nothing is answered"),
         ("baselines/backupnode-loses-a-write", "mams", "it shows what backupnode loses"),
-        ("labs/async-flush", "symmetric", "it opens async_flush of mams"),
+        ("labs/async-flush", "symmetric", "it shows what mams loses"),
         ("pool/image-rots", "packed-paxos", "it is about images, packed-paxos writes none"),
         ("faults/calm", "raft", "the protocol 'raft' is unknown"),
     ],

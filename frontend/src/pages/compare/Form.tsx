@@ -122,6 +122,12 @@ export function Form() {
   );
 }
 
+/** What can be chosen: each hole alone, and what is open now. */
+function holesOf(known: readonly string[], open: unknown): string[] {
+  const now = String(open ?? "");
+  return now === "" || known.includes(now) ? [...known] : [now, ...known];
+}
+
 interface FieldsProps {
   choices: Choices;
   own: Record<string, unknown>;
@@ -179,6 +185,22 @@ function Fields({ choices, own, value, onChange }: FieldsProps) {
           onChange={number("standbys")}
         />
       </label>
+      {family !== undefined && family.holes.length > 0 && (
+        <label>
+          hole of the paper
+          <select
+            value={String(value.holes ?? own.holes ?? "")}
+            onChange={({ currentTarget }) =>
+              onChange({ ...value, holes: currentTarget.value === "" ? [] : currentTarget.value.split(",") })
+            }
+          >
+            <option value="">none: safe</option>
+            {holesOf(family.holes, value.holes ?? own.holes).map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+      )}
       {groups > 1 && (
         <>
           <label>

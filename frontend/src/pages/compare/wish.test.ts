@@ -21,6 +21,18 @@ describe("the wish in the URL", () => {
   });
 });
 
+describe("holes in the URL", () => {
+  it("come back, and none is told too", () => {
+    const wish = {
+      scenario: "a",
+      seed: 1,
+      changes: [{ holes: [] }, { holes: ["late_watch", "no_fencing"] }],
+    };
+    expect(searchOf(wish)).toBe("?scenario=a&seed=1&with=holes:none&with=holes:late_watch.no_fencing");
+    expect(wishOf(searchOf(wish))).toEqual(wish);
+  });
+});
+
 describe("labels", () => {
   it("say what differs, and nothing else", () => {
     const own = { protocol: "mams", standbys: 3, groups: 1, placement: "hash" };
@@ -30,6 +42,10 @@ describe("labels", () => {
       "placement hash",
     ]);
     expect(labels([{}, {}], own)).toEqual(["mams", "mams"]);
+    const open = { ...own, holes: ["late_watch"] };
+    expect(labels([{}, { holes: [] }], open)).toEqual(["late_watch open", "safe"]);
+    expect(labels([{}, { holes: [] }], {})).toEqual(["safe", "safe"]);
+    expect(labels([{ holes: [] }, { holes: [] }], { ...own, holes: [] })).toEqual(["mams", "mams"]);
   });
 });
 
@@ -54,10 +70,13 @@ describe("what is proposed", () => {
 
 describe("another family in a configuration", () => {
   it("has no more groups and standbys than it runs", () => {
-    const single = { name: "single", groups_max: 8, standbys_max: 0 };
-    const qjm = { name: "qjm", groups_max: 1, standbys_max: 15 };
+    const says = "";
+    const single = { name: "single", says, groups_max: 8, standbys_max: 0, holes: ["late_watch"] };
+    const qjm = { name: "qjm", says, groups_max: 1, standbys_max: 15, holes: [] };
     expect(withFamily({}, { groups: 2, standbys: 3 }, single)).toEqual({ protocol: "single", standbys: 0 });
     expect(withFamily({ groups: 2 }, { standbys: 3 }, qjm)).toEqual({ protocol: "qjm", groups: 1 });
+    expect(withFamily({}, { holes: ["late_watch"] }, qjm)).toEqual({ protocol: "qjm", holes: [] });
+    expect(withFamily({}, { holes: ["late_watch"] }, single)).toEqual({ protocol: "single" });
     expect(withFamily({ standbys: 2 }, { groups: 1 }, qjm)).toEqual({ protocol: "qjm", standbys: 2 });
   });
 });
