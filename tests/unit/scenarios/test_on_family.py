@@ -8,7 +8,7 @@ import pytest
 
 from backend.errors import Malformed
 from backend.scenarios import everywhere
-from backend.scenarios.on_family import on_family
+from backend.scenarios.on_family import impossible, on_family
 from backend.scenarios.reading import read
 from backend.scenarios.report import COLOURS
 from nodes.families import FAMILIES
@@ -53,6 +53,15 @@ def test_a_row_is_said_in_the_letters_of_the_family(protocol: str, letters: str)
         letters
     ]
     assert scenario.expect.invariants == "all" and scenario.expect.failed_calls == 0
+
+
+def test_what_cannot_even_be_done_is_told_apart_from_what_is_not_expected() -> None:
+    """A comparison leaves expectations out, and plays whatever can be done."""
+    crash, upgrade = (read(SCENARIOS / f"faults/{name}.yaml")[0] for name in ("crash-the-active", "crash-during-upgrade"))
+    assert list(impossible(crash, "single")) == []
+    assert list(impossible(upgrade, "symmetric")) == ["its takeover has no step upgrade 1"]
+    lab = read(SCENARIOS / "labs/async-flush.yaml")[0]
+    assert list(impossible(lab, "symmetric")) == ["it opens async_flush, symmetric has no such hole"]
 
 
 def test_its_own_family_plays_a_file_as_it_is() -> None:
