@@ -18,6 +18,9 @@ from nodes.mechanisms import IMAGE_STORES, MESSAGES
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Made
 from nodes.metadata.records import MakeRecord
+from nodes.protocols.vssp.manifest import DIRECTORY as IMAGES
+from nodes.protocols.vssp.manifest import path_of
+from nodes.protocols.vssp.messages import RecoverFile
 from nodes.real.clock import RealClock, monotonic_ns
 from nodes.real.connection import Identity
 from nodes.real.disk import RealDisk
@@ -28,7 +31,7 @@ from nodes.real.turn import Turn
 from nodes.scope import Scope
 from nodes.slots import ImageStore
 from nodes.trace.base import Event
-from nodes.trace.pool_events import ImageWritten
+from nodes.trace.pool_events import ImageWritten, Repairing
 from nodes.units import DIRECTORY, ROOT, OpId
 from nodes.wire.codec import Codec
 from nodes.wire.messages import Mark, Message
@@ -63,14 +66,17 @@ def namespace_of(inodes: int) -> Namespace:
 
 
 class Written:
-    """A trace that keeps the last image's event."""
+    """A trace that keeps the last image's event, and tells when a repair is done."""
 
     def __init__(self) -> None:
         self.last: ImageWritten | None = None
+        self.repaired = asyncio.Event()
 
     def emit(self, event: Event) -> int:
         if isinstance(event, ImageWritten):
             self.last = event
+        elif isinstance(event, Repairing) and event.offset >= event.size:
+            self.repaired.set()
         return 0
 
     def at(self) -> int:
@@ -169,6 +175,20 @@ class Node:
         took_ns = monotonic_ns() - began_ns
         assert read is not None
         return {"s": took_ns / 1e9, "inodes": len(read[0].tree.inodes)}
+
+    async def repair(self, source: str, share: float) -> dict[str, Any]:
+        """The last `share` of this node's replica of a partition, of the newest image, is damaged and brought again from `source`."""
+        disk = self.world.disk
+        name = max(name for name in disk.names(IMAGES) if ".p" in name)
+        size = disk.size(path_of(name))
+        with (disk.root / path_of(name)).open("r+b") as file:
+            file.seek(offset := int(size * (1 - share)))
+            file.write(bytes(size - offset))
+        self.trace.repaired.clear()
+        began_ns = monotonic_ns()
+        self._on_message(source, RecoverFile(name, source, 0, size))
+        await self.trace.repaired.wait()
+        return {"s": (monotonic_ns() - began_ns) / 1e9, "octets": size}
 
 
 async def serve(name: str, directory: Path) -> None:

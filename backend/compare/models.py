@@ -22,7 +22,9 @@ class ClusterChange(Strict):
     granularity: str | None = Word
     cross_group: str | None = Word
     holes: list[str] | None = Field(
-        default=None, max_length=24, description="The paper's holes that are open; the scenario's own when left out."
+        default=None,
+        max_length=24,
+        description="The paper's holes that are open; the scenario's own when left out.",
     )
 
 

@@ -13,7 +13,10 @@ from backend.cli import entry, split_arguments
         (["up", "--port", "0"], "--port"),
         (["up", "--port", "many"], "--port"),
         (["up", "--protocol", "raft"], "unknown; there is mams"),
-        (["up", "--protocol", "qjm", "--hole", "late_watch"], "'late_watch' is no hole of qjm; it has no_fencing"),
+        (
+            ["up", "--protocol", "qjm", "--hole", "late_watch"],
+            "'late_watch' is no hole of qjm; it has no_fencing",
+        ),
         (["up", "--standbys", "99"], "--standbys"),
         (["status", "--port", "1"], "no control plane at port 1"),
         (["--port", "1", "status"], "no control plane at port 1"),

@@ -57,7 +57,9 @@ def test_a_row_is_said_in_the_letters_of_the_family(protocol: str, letters: str)
 
 def test_what_cannot_even_be_done_is_told_apart_from_what_is_not_expected() -> None:
     """A comparison leaves expectations out, and plays whatever can be done."""
-    crash, upgrade = (read(SCENARIOS / f"faults/{name}.yaml")[0] for name in ("crash-the-active", "crash-during-upgrade"))
+    crash, upgrade = (
+        read(SCENARIOS / f"faults/{name}.yaml")[0] for name in ("crash-the-active", "crash-during-upgrade")
+    )
     assert list(impossible(crash, "single")) == []
     assert list(impossible(upgrade, "symmetric")) == ["its takeover has no step upgrade 1"]
     lab = read(SCENARIOS / "labs/async-flush.yaml")[0]
