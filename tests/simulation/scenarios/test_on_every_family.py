@@ -31,7 +31,7 @@ def plays() -> Iterator[tuple[str, str]]:
         yield from ((file, protocol) for protocol in FAMILIES if protocol not in refused and protocol != own)
 
 
-@pytest.mark.parametrize(("file", "protocol"), plays())
+@pytest.mark.parametrize(("file", "protocol"), list(plays()))
 def test_it_holds(file: str, protocol: str) -> None:
     word, missed = everywhere.played(SCENARIOS / file, protocol)
     assert missed == "" and word.startswith(everywhere.HELD)
