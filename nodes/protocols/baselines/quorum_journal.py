@@ -101,7 +101,8 @@ class QuorumJournal:
 
     def _on_finished(self, peer: str, message: SegmentFinished) -> None:
         self._on_reply(peer, message)
-        self._to_writer(QuorumWriter.on_finished)(peer, message)
+        if self._writer is not None and peer in self._nodes:
+            self._writer.on_finished(peer, message)
 
     def _on_reply(self, peer: str, message: Any) -> None:
         if peer not in self._nodes:

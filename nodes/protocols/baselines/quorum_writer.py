@@ -126,7 +126,7 @@ class QuorumWriter:
         if self._is_ours(peer, message):
             self._nodes[peer].in_step = False
 
-    def _is_ours(self, peer: str, message: JournalWritten | OutOfStep | SegmentFinished) -> bool:
+    def _is_ours(self, peer: str, message: JournalWritten | OutOfStep) -> bool:
         if message.epoch != self._epoch:
             told = f"of epoch {message.epoch}; this is epoch {self._epoch}"
             self._ignoring.tell(peer, message, told)
@@ -139,7 +139,7 @@ class QuorumWriter:
             self._ignoring.tell(peer, message, f"epoch {message.promised} is not above {self._epoch}")
 
     def on_finished(self, peer: str, message: SegmentFinished) -> None:
-        if not self._is_ours(peer, message) or not self._finishing or message.last != self._previous:
+        if not self._finishing or message.epoch != self._epoch or message.last != self._previous:
             return
         self._nodes[peer].finished_sn = message.last.sn
         if self._many(lambda node: node.finished_sn >= self._previous.sn):
