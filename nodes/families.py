@@ -15,38 +15,18 @@ _JOURNAL = (
 )
 HOLES: dict[str, tuple[str, ...]] = {
     "mams": (
-        *_JOURNAL,
-        *(
-            "election_ignores_sn",
-            "junior_election_eager",
-            "silent_shrink",
-            "late_watch",
-            "configuration_is_liveness",
-        ),
-        *(
-            "async_flush",
-            "one_phase_barrier",
-            "checkpoint_unpinned",
-            "abort_without_record",
-            "dentry_locks_only",
-        ),
-        "checksum_vote",
+        *_JOURNAL, "election_ignores_sn", "junior_election_eager", "silent_shrink", "late_watch", "configuration_is_liveness", "async_flush",
+        "one_phase_barrier", "checkpoint_unpinned", "abort_without_record", "dentry_locks_only", "checksum_vote",
     ),
     "paxos": (
-        *("no_fencing", "short_duplicate_memory", "stale_view_write"),
-        *("redo_without_phase_one", "no_read_lease", "answer_set_shrinks", "memory_only_accept"),
+        "no_fencing", "short_duplicate_memory", "stale_view_write", "redo_without_phase_one", "no_read_lease", "answer_set_shrinks",
+        "memory_only_accept",
     ),
     "symmetric": (
-        *(
-            "short_duplicate_memory",
-            "sn_without_epoch",
-            "no_read_lease",
-            "fast_literal_order",
-            "fast_not_uniform",
-        ),
-        *("views_without_agreement", "answer_before_stable"),
+        "short_duplicate_memory", "sn_without_epoch", "no_read_lease", "fast_literal_order", "fast_not_uniform", "views_without_agreement",
+        "answer_before_stable",
     ),
-}
+}  # fmt: skip
 """By replication, the paper's holes that it can open (nodes/config.py: Holes); a shared journal's servers have those of `_JOURNAL`."""
 
 
