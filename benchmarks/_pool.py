@@ -18,9 +18,6 @@ from nodes.mechanisms import IMAGE_STORES, MESSAGES
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Made
 from nodes.metadata.records import MakeRecord
-from nodes.protocols.vssp.manifest import DIRECTORY as IMAGES
-from nodes.protocols.vssp.manifest import path_of
-from nodes.protocols.vssp.messages import RecoverFile
 from nodes.real.clock import RealClock, monotonic_ns
 from nodes.real.connection import Identity
 from nodes.real.disk import RealDisk
@@ -37,6 +34,9 @@ from nodes.wire.codec import Codec
 from nodes.wire.messages import Mark, Message
 
 TICK_NS = 1_000_000
+IMAGES = "image"
+"""Where a pool node keeps them."""
+[RECOVER_FILE] = (kind for kind in MESSAGES if kind.__name__ == "RecoverFile")
 
 
 def namespace_of(inodes: int) -> Namespace:
@@ -167,8 +167,8 @@ class Node:
 
     async def read(self, sources: list[str]) -> dict[str, Any]:
         """Into an empty directory."""
-        for path in self.world.disk.names("image"):
-            self.world.disk.remove(f"image/{path}")
+        for path in self.world.disk.names(IMAGES):
+            self.world.disk.remove(f"{IMAGES}/{path}")
         gc.collect()
         began_ns = monotonic_ns()
         read = await self._current.read(sources, lambda: None)
@@ -180,13 +180,13 @@ class Node:
         """The last `share` of this node's replica of a partition, of the newest image, is damaged and brought again from `source`."""
         disk = self.world.disk
         name = max(name for name in disk.names(IMAGES) if ".p" in name)
-        size = disk.size(path_of(name))
-        with (disk.root / path_of(name)).open("r+b") as file:
+        size = disk.size(f"{IMAGES}/{name}")
+        with (disk.root / IMAGES / name).open("r+b") as file:
             file.seek(offset := int(size * (1 - share)))
             file.write(bytes(size - offset))
         self.trace.repaired.clear()
         began_ns = monotonic_ns()
-        self._on_message(source, RecoverFile(name, source, 0, size))
+        self._on_message(source, RECOVER_FILE(name, source, 0, size))
         await self.trace.repaired.wait()
         return {"s": (monotonic_ns() - began_ns) / 1e9, "octets": size}
 

@@ -15,6 +15,7 @@ from rich.console import Console
 from backend.errors import LabError, Malformed
 from backend.scenarios import report as reports
 from backend.scenarios.model import Scenario, StepPart
+from backend.scenarios.on_family import on_family, refusal
 from backend.scenarios.reading import read, targets
 from backend.scenarios.runner import Outcome, run
 
@@ -23,15 +24,26 @@ SEEDS_MAX = 100_000
 console = Console(stderr=True, highlight=False)
 
 
-def run_command(file: Path, on: str, seed: int | None, report: Path | None, scale: float) -> int:
-    """Runs every scenario of a file. Raises LabError."""
+def run_command(
+    file: Path, on: str, seed: int | None, report: Path | None, scale: float, protocol: str | None = None
+) -> int:
+    """Runs every scenario of a file, if need be on another family than its own. Raises LabError."""
+    scenarios = read(file)
+    if protocol is not None:
+        scenarios = playable(scenarios, protocol)
     outcomes = []
-    for outcome in outcomes_on(on, file, read(file), seed, scale):
+    for outcome in outcomes_on(on, file, scenarios, seed, scale):
         reports.tell(console, outcome)
         outcomes.append(outcome)
     if report is not None:
         reports.write(report, outcomes)
     return 0 if all(outcome.held for outcome in outcomes) else 1
+
+
+def playable(scenarios: list[Scenario], protocol: str) -> list[Scenario]:
+    """Those of a file that make sense on a family. Raises Malformed when none does."""
+    those = [scenario for scenario in scenarios if not refusal(scenario, protocol)] or scenarios[:1]
+    return [on_family(scenario, protocol) for scenario in those]
 
 
 def outcomes_on(
