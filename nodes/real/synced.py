@@ -36,11 +36,11 @@ class Synced:
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             if is_blank(path):
-                os.posix_fallocate(self._fd, 0, SLOT * (SLOTS + 1))
+                take_room(self._fd, SLOT * (SLOTS + 1))
                 os.pwrite(self._fd, MAGIC + FORMAT.to_bytes(2, "little"), 0)
             size = os.fstat(self._fd).st_size
             check(path, os.pread(self._fd, SLOT, 0), size)
-            os.posix_fallocate(self._fd, 0, size)
+            take_room(self._fd, size)
             self._map()
         except (Damaged, OSError):
             os.close(self._fd)
@@ -94,11 +94,23 @@ class Synced:
 
     def _grow(self) -> None:
         before = self._count
-        os.posix_fallocate(self._fd, 0, SLOT * (2 * before + 1))
+        take_room(self._fd, SLOT * (2 * before + 1))
         self._lengths.release()
         self._octets.close()
         self._map()
         self._free = list(range(self._count, before, -1))
+
+
+def take_room(fd: int, size: int) -> None:
+    """The file has so many octets at least, and room for each on the disk. Raises OSError.
+
+    macOS has no such call; there a file's holes are filled by hand, and what is in it stays.
+    """
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(fd, 0, size)
+        return
+    there = os.pread(fd, size, 0)
+    os.pwrite(fd, there + bytes(size - len(there)), 0)
 
 
 def is_blank(path: Path) -> bool:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from nodes.errors import Damaged
 from nodes.real.disk import RealDisk
-from nodes.real.synced import FORMAT, MAGIC, NAME, SLOTS, Synced, lose_power
+from nodes.real.synced import FORMAT, MAGIC, NAME, SLOTS, Synced, lose_power, names
 from nodes.real.turn import Turn
 
 CHILD = """
@@ -188,3 +188,16 @@ def test_a_record_that_found_no_room_is_begun_anew(tmp_path: Path, monkeypatch: 
             record.slot_of("one more", 0)
     record.keep(record.slot_of("one more", 0), 9)
     assert Synced(tmp_path).slot_of("file 7", 0) == record.slot_of("file 7", 0)
+
+
+def test_without_the_system_s_call_room_is_taken_by_hand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "posix_fallocate")
+    record = Synced(tmp_path)
+    slots = {f"f{number}": record.slot_of(f"f{number}", number) for number in range(300)}
+    assert len(set(slots.values())) == 300
+    found = dict(names((tmp_path / NAME).read_bytes()))
+    assert found == slots
+    with (tmp_path / NAME).open("rb") as file:
+        assert os.fstat(file.fileno()).st_blocks * 512 >= os.fstat(file.fileno()).st_size
