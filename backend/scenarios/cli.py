@@ -13,6 +13,7 @@ import msgspec
 from rich.console import Console
 
 from backend.errors import LabError, Malformed
+from backend.fabrics.verbs import verb_named
 from backend.scenarios import report as reports
 from backend.scenarios.model import Scenario, StepPart
 from backend.scenarios.reading import read, targets
@@ -25,13 +26,22 @@ console = Console(stderr=True, highlight=False)
 
 def run_command(file: Path, on: str, seed: int | None, report: Path | None, scale: float) -> int:
     """Runs every scenario of a file. Raises LabError."""
-    outcomes = []
-    for outcome in outcomes_on(on, file, read(file), seed, scale):
+    scenarios, outcomes = read(file), []
+    if on != "simulated":
+        refuse_what_only_the_simulator_does(scenarios)
+    for outcome in outcomes_on(on, file, scenarios, seed, scale):
         reports.tell(console, outcome)
         outcomes.append(outcome)
     if report is not None:
         reports.write(report, outcomes)
     return 0 if all(outcome.held for outcome in outcomes) else 1
+
+
+def refuse_what_only_the_simulator_does(scenarios: list[Scenario]) -> None:
+    """Before anything is started. Raises FaultUnsupported."""
+    for step in scenarios[0].steps:
+        if step.fault is not None:
+            verb_named(step.fault)
 
 
 def outcomes_on(
