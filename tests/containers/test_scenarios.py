@@ -21,13 +21,11 @@ SCALES = {
 }  # fmt: skip
 """By directory. In the others a hole is open, and what is lost is a matter of milliseconds."""
 SLOWER = {
-    "papers/cfs-table3-b.yaml": 0.3,
-    "papers/cfs-table3-c.yaml": 0.3,
     "faults/coordination-restarts.yaml": 0.5,
     "recovery/clocks-apart.yaml": 1.0,
     "baselines/backupnode-loses-a-write.yaml": 1.0,
 }
-"""What does not shrink with the times: connections that are made again, ZooKeeper servers that start, operations that are counted."""
+"""What does not shrink with the times: ZooKeeper servers that start, operations that are counted."""
 FILES = sorted(str(file.relative_to(ROOT)) for kind in SCALES for file in (ROOT / kind).glob("*.yaml"))
 EVERY_RUN = (
     "papers/cfs-table3-b.yaml",
