@@ -1,8 +1,12 @@
-"""Macrobenchmark1 of DCFS2 §5.1.2 on simulated servers: make a whole namespace, stat all of it, delete all of it, each client a part of its own."""
+"""The macrobenchmarks of DCFS2 §5.1.2 on simulated servers, each client on a part of the namespace of its own.
+
+Macrobenchmark1 makes it, asks for all of it and deletes it; Macrobenchmark2 makes it and draws calls from a mix.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import random
 from collections import deque
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
@@ -10,6 +14,7 @@ from itertools import pairwise
 import msgspec
 
 from benchmarks._caches import InodeCache, watched
+from benchmarks._mix import Item, Mix
 from benchmarks._namespaces import Shape
 from nodes.config import SECOND, Timing, many_groups
 from nodes.metadata.operations import Create, Delete, Mkdir, Operation, Stat
@@ -69,14 +74,6 @@ class Outcome(msgspec.Struct):
     def evenness(self) -> float:
         """Objects of the average group to those of the largest: 1 when all hold as many."""
         return sum(self.objects) / len(self.objects) / max(self.objects)
-
-
-class Item(msgspec.Struct, frozen=True, gc=False):
-    """A directory or a file; `directory` is its own number, or that of a file's parent."""
-
-    path: str
-    directory: int
-    is_file: bool
 
 
 def items(shape: Shape) -> list[Item]:
@@ -217,16 +214,31 @@ class Run:
 
     def _phase(self, phase: str, gates: Gates) -> float:
         """Objects per second."""
-        began_ns = self._cluster.now_ns
         tasks: list[asyncio.Task[None]] = []
         for client, part in zip(self._clients, self.parts, strict=True):
             queue = deque(reversed(part) if phase == "delete" else part)
             tasks += [client.begin(_works(client, phase, queue, gates)) for _ in range(self._setting.calls)]
+        return self.shape.objects / self._until_done(tasks)
+
+    def mixed(self, calls: int, seed: int) -> float:
+        """Macrobenchmark2: calls per second once everything is made, `calls` of each client. Raises FsError, Stuck."""
+        self._phase("create", Gates(self.shape))
+        tasks: list[asyncio.Task[None]] = []
+        each = calls // self._setting.calls
+        for number, (client, part) in enumerate(zip(self._clients, self.parts, strict=True)):
+            for caller in range(self._setting.calls):
+                mix = Mix(part, f"{number}-{caller}", random.Random(f"{seed}/{number}/{caller}"))
+                tasks.append(client.begin(_calls(client, mix, each)))
+        return each * len(tasks) / self._until_done(tasks)
+
+    def _until_done(self, tasks: list[asyncio.Task[None]]) -> float:
+        """Seconds."""
+        began_ns = self._cluster.now_ns
         failed: list[asyncio.Task[None]] = []
         for task in tasks:
             task.add_done_callback(lambda done: failed.append(done) if done.exception() else None)
         self._cluster.run_until(lambda: _over(tasks, failed), LIMIT_NS)
-        return self.shape.objects * SECOND / (self._cluster.now_ns - began_ns)
+        return (self._cluster.now_ns - began_ns) / SECOND
 
 
 def _over(tasks: list[asyncio.Task[None]], failed: list[asyncio.Task[None]]) -> bool:
@@ -251,6 +263,11 @@ async def _works(client: SimClient, phase: str, queue: deque[Item], gates: Gates
             gates.made(item)
         elif phase == "delete":
             gates.deleted(item)
+
+
+async def _calls(client: SimClient, mix: Mix, count: int) -> None:
+    for _ in range(count):
+        await client.client.call(mix.draw())
 
 
 async def _at_once(item: Item) -> None:

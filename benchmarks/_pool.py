@@ -28,12 +28,15 @@ from nodes.real.turn import Turn
 from nodes.scope import Scope
 from nodes.slots import ImageStore
 from nodes.trace.base import Event
-from nodes.trace.pool_events import ImageWritten
+from nodes.trace.pool_events import ImageWritten, Repairing
 from nodes.units import DIRECTORY, ROOT, OpId
 from nodes.wire.codec import Codec
 from nodes.wire.messages import Mark, Message
 
 TICK_NS = 1_000_000
+IMAGES = "image"
+"""Where a pool node keeps them."""
+[RECOVER_FILE] = (kind for kind in MESSAGES if kind.__name__ == "RecoverFile")
 
 
 def namespace_of(inodes: int) -> Namespace:
@@ -63,14 +66,17 @@ def namespace_of(inodes: int) -> Namespace:
 
 
 class Written:
-    """A trace that keeps the last image's event."""
+    """A trace that keeps the last image's event, and tells when a repair is done."""
 
     def __init__(self) -> None:
         self.last: ImageWritten | None = None
+        self.repaired = asyncio.Event()
 
     def emit(self, event: Event) -> int:
         if isinstance(event, ImageWritten):
             self.last = event
+        elif isinstance(event, Repairing) and event.offset >= event.size:
+            self.repaired.set()
         return 0
 
     def at(self) -> int:
@@ -161,14 +167,28 @@ class Node:
 
     async def read(self, sources: list[str]) -> dict[str, Any]:
         """Into an empty directory."""
-        for path in self.world.disk.names("image"):
-            self.world.disk.remove(f"image/{path}")
+        for path in self.world.disk.names(IMAGES):
+            self.world.disk.remove(f"{IMAGES}/{path}")
         gc.collect()
         began_ns = monotonic_ns()
         read = await self._current.read(sources, lambda: None)
         took_ns = monotonic_ns() - began_ns
         assert read is not None
         return {"s": took_ns / 1e9, "inodes": len(read[0].tree.inodes)}
+
+    async def repair(self, source: str, share: float) -> dict[str, Any]:
+        """The last `share` of this node's replica of a partition, of the newest image, is damaged and brought again from `source`."""
+        disk = self.world.disk
+        name = max(name for name in disk.names(IMAGES) if ".p" in name)
+        size = disk.size(f"{IMAGES}/{name}")
+        with (disk.root / IMAGES / name).open("r+b") as file:
+            file.seek(offset := int(size * (1 - share)))
+            file.write(bytes(size - offset))
+        self.trace.repaired.clear()
+        began_ns = monotonic_ns()
+        self._on_message(source, RECOVER_FILE(name, source, 0, size))
+        await self.trace.repaired.wait()
+        return {"s": (monotonic_ns() - began_ns) / 1e9, "octets": size}
 
 
 async def serve(name: str, directory: Path) -> None:

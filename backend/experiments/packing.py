@@ -16,11 +16,10 @@ from typing import Any
 import msgspec
 
 from backend.experiments.model import Chart, Experiment, Outcome
-from backend.experiments.simulated import MESSAGE_NS, call_on, charge
+from backend.experiments.simulated import MESSAGE_NS, answered_in, call_on, charge
 from nodes.config import MILLISECOND, one_group
 from nodes.metadata.operations import Create, Mkdir, Operation
 from nodes.sim.cluster import SimCluster
-from nodes.trace.events import Called, Stamped
 
 UNPACKED, PACKED = "multi-paxos", "packed-paxos"
 CALLERS, MACHINES = 100, 12
@@ -88,16 +87,8 @@ def creates(
         rng = random.Random(f"{seed}/{caller}")
         call_on(cluster, clients[caller % MACHINES], files_of(caller), THINK_NS, rng)
     cluster.run_for(WARM_NS)
-    latencies_ns: list[int] = []
-
-    def on_event(stamped: Stamped) -> None:
-        event = stamped.event
-        if type(event) is Called:
-            latencies_ns.append(event.returned_ns - event.invoked_ns)
-
-    cluster.on_event(on_event)
     before = replication(cluster, primary)
-    cluster.run_for(window_ns)
+    latencies_ns = answered_in(cluster, window_ns)
     after = replication(cluster, primary)
     return Replicated(after.creates - before.creates, after.by_records - before.by_records, latencies_ns)
 

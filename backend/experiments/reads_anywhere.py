@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from itertools import repeat
 
 from backend.experiments.model import Chart, Experiment, Outcome
-from backend.experiments.simulated import MESSAGE_NS, call_on, charge, clients_at
+from backend.experiments.simulated import MESSAGE_NS, answered_in, call_on, charge, clients_at
 from nodes.config import MILLISECOND, SECOND, one_group
 from nodes.metadata.operations import Create, Operation, Stat
 from nodes.sim.cluster import SimCluster
-from nodes.trace.events import Called, Stamped
 
 MEMBERS = (1, 2, 4)
 CLIENTS = (1, 2, 4, 8, 16, 32)
@@ -35,15 +34,7 @@ def reads_per_s(members: int, clients: int, seed: int, window_ns: int) -> float:
     for client in asking:
         call_on(cluster, client, stats(), 0, random.Random())
     cluster.run_for(WARM_NS)
-    answered = 0
-
-    def on_event(stamped: Stamped) -> None:
-        nonlocal answered
-        answered += type(stamped.event) is Called
-
-    cluster.on_event(on_event)
-    cluster.run_for(window_ns)
-    return answered * SECOND / window_ns
+    return len(answered_in(cluster, window_ns)) * SECOND / window_ns
 
 
 def stats() -> Iterator[Operation]:

@@ -10,6 +10,7 @@ from itertools import count
 from nodes.metadata.operations import Operation
 from nodes.sim.cluster import SimClient, SimCluster
 from nodes.sim.desk import Desk
+from nodes.trace.events import Called, Durable, Stamped
 
 MESSAGE_NS = 50_000
 """A user-level server on a processor of 2 GHz, for each message that it takes."""
@@ -21,6 +22,37 @@ def charge(cluster: SimCluster, threads: int | None = None) -> None:
         machine = cluster.servers[name].machine
         assert machine is not None
         cluster.net.hosts[name].desk = Desk(machine, MESSAGE_NS, threads=threads)
+
+
+def charge_writes(cluster: SimCluster) -> None:
+    """After `charge`: a write that is in a server's journal takes as much there as a message, whoever was asked for it, and queues with them."""
+
+    def on_event(stamped: Stamped) -> None:
+        if type(stamped.event) is Durable:
+            desk = cluster.net.hosts[stamped.server].desk
+            assert desk is not None
+            for _ in range(stamped.event.records):
+                desk.take(_carried_out)
+
+    cluster.on_event(on_event)
+
+
+def _carried_out() -> None:
+    """Nothing that takes virtual time of its own."""
+
+
+def answered_in(cluster: SimCluster, window_ns: int) -> list[int]:
+    """Runs for so long; the nanoseconds that each call took which was answered meanwhile."""
+    latencies_ns: list[int] = []
+
+    def on_event(stamped: Stamped) -> None:
+        event = stamped.event
+        if type(event) is Called:
+            latencies_ns.append(event.returned_ns - event.invoked_ns)
+
+    cluster.on_event(on_event)
+    cluster.run_for(window_ns)
+    return latencies_ns
 
 
 def clients_at(cluster: SimCluster, members: list[str], each: int) -> list[SimClient]:

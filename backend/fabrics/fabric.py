@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from backend.clusters.picture import Picture
+from backend.clusters.picture import ClientState, Picture
 from backend.errors import FaultUnsupported
 from backend.fabrics.coordination import Ensemble
 from backend.fabrics.home import Home
@@ -226,6 +226,7 @@ class ClusterFabric:
     async def replace_client(self, workload: WorkloadConfig) -> None:
         """Ends the workload's client and starts it with another configuration."""
         self.workload = workload
+        self.picture.clients.setdefault(CLIENT, ClientState(CLIENT))
         await self.start_client()
         self.throttle = {"rate_per_s": workload.rate_per_s, "paused": False}
 

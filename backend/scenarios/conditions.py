@@ -88,9 +88,15 @@ class Situation:
         return sum(server.role == role and server.group == group for server in servers)
 
     def serves(self, group: str) -> bool:
-        """An active that says so has its place in the view."""
+        """An active that says so, and since then nothing else, has its place in the view."""
         server = self.picture.servers.get(self.serving.get(group, ""))
-        return server is not None and server.role in (*LEADING, "member") and server.process == "running"
+        serving = (*LEADING, "member")
+        return (
+            server is not None
+            and server.role in serving
+            and server.believes in serving
+            and server.process == "running"
+        )
 
     def told(self, kind: str, server: str = "") -> bool:
         """Whether such an event came in this step."""

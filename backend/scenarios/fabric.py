@@ -12,14 +12,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
-from backend.clusters.picture import ClientState, Picture
+from backend.clusters.picture import Picture
 from backend.errors import FaultUnsupported as Unsupported
 from backend.errors import LabError, Unavailable
 from backend.fabrics.containers import in_containers
 from backend.fabrics.fabric import ClusterFabric
 from backend.fabrics.faults import Faults
 from backend.fabrics.home import Home
-from backend.fabrics.names import CLIENT
 from backend.fabrics.processes import ProcessFabric
 from backend.fabrics.targets import resolve
 from nodes.config import SECOND, ClusterConfig, WorkloadConfig
@@ -193,7 +192,6 @@ class Live:
         self._asking.append(asyncio.create_task(asked()))
 
     async def begin_workload(self, workload: WorkloadConfig) -> None:
-        self.picture.clients.setdefault(CLIENT, ClientState(CLIENT))
         await self._fabric.replace_client(workload)
 
     async def throttle(self, rate_per_s: float | None, paused: bool | None) -> None:

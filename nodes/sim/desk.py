@@ -37,6 +37,10 @@ class Desk:
         """When the server is done with the message it was given last."""
         self.worked_ns = 0
 
+    @property
+    def idle(self) -> bool:
+        return not self._busy
+
     def take(self, step: Step) -> None:
         """Runs `step` on the server once it has handled all that came before."""
         self._waiting.append((True, step))

@@ -187,11 +187,11 @@ class Acceptor:
     # --- success ---------------------------------------------------------------------------------------------------
 
     def _on_success(self, peer: str, message: Success) -> None:
-        if self._follows(peer, message.ballot):
-            self._decide(message.ballot, message.slot)
+        if self._follows(peer, message.ballot) and not self._decide(message.ballot, message.slot):
             self._report()
 
-    def _decide(self, ballot: int, slot: int) -> None:
+    def _decide(self, ballot: int, slot: int) -> bool:
+        """Executes what is decided by this; whether that was anything, and so was told to the primary."""
         before = self.queue.success
         for record in self.queue.succeed(ballot, slot):
             self.execute(record)
@@ -199,6 +199,7 @@ class Acceptor:
             self.on_executed()
             self.queue.run_reads()
             self._report()
+        return self.queue.success > before
 
     def execute(self, record: LogRecord) -> None:
         """The next slot is decided; the primary has carried its record out before."""

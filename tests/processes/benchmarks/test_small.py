@@ -11,6 +11,9 @@ from backend.experiments.registry import experiment_named
     ("name", "figures"),
     [
         ("cfs-fig8b", {"ms_mean_512", "ms_mean_32768"}),
+        ("cfs-table2", {"mams_s_least", "mams_s_mean"}),
+        ("vssp-table1", {"image_over_journal_most", "octets_per_record_least"}),
+        ("vssp-fig8b", {"s_5pct", "s_100pct"}),
         ("vssp-fig7-read", {"mb_per_s_1p", "mb_per_s_8p"}),
     ],
 )

@@ -6,9 +6,9 @@ from statistics import median
 
 import pytest
 
-from backend.experiments import order_latency, packing, reads_anywhere
+from backend.experiments import group_rates, mdtest, order_latency, packing, reads_anywhere, writes_ordered
 from backend.experiments.registry import experiment_named
-from nodes.config import MILLISECOND
+from nodes.config import MILLISECOND, many_groups
 
 WINDOW_NS = 50 * MILLISECOND
 
@@ -61,6 +61,39 @@ def test_members_add_up_for_reads() -> None:
     assert rates[1] > 1.8 * rates[0] and rates[2] > 3.4 * rates[0]
 
 
+def test_two_members_write_as_much_as_a_plain_server_and_later_when_one_client_waits() -> None:
+    def served(measure: writes_ordered.Measure, setting: str, clients: int) -> float:
+        return writes_ordered.served(setting, clients, 1, measure)
+
+    plain, two = writes_ordered.PLAIN, "2 members"
+    latency, rate = writes_ordered.latency_ms, writes_ordered.writes_per_s
+    assert served(latency, two, 1) > 1.3 * served(latency, plain, 1)
+    assert served(latency, two, 32) < 1.2 * served(latency, plain, 32)
+    assert served(rate, two, 32) > 0.95 * served(rate, plain, 32)
+
+
+def test_packing_restores_most_of_what_a_single_server_creates_and_stat_scales() -> None:
+    single, plain, packed = (mdtest.per_s(name, packing.files_of, 1, WINDOW_NS) for name in mdtest.SETTINGS)
+    assert packed > 0.7 * single and plain < 0.5 * single
+    asked = [mdtest.per_s(name, mdtest.stats_of, 1, WINDOW_NS) for name in mdtest.SETTINGS]
+    assert min(asked[1:]) > 2.8 * asked[0]
+
+
+def test_standbys_cost_little_and_groups_add_up() -> None:
+    kinds = ("create", "getfileinfo")
+    alone = group_rates.rates(group_rates.family("single", 0), 1, kinds)
+    replicated = group_rates.rates(many_groups(1, 3), 1, kinds)
+    groups = group_rates.rates(many_groups(3, 1), 1, kinds)
+    assert all(replicated[kind] > 0.85 * alone[kind] for kind in kinds)
+    assert groups["create"] > 1.5 * alone["create"] and groups["getfileinfo"] > 2 * alone["getfileinfo"]
+
+
+def test_callers_do_not_wait_for_a_pool_node_that_dies_while_a_majority_is_left() -> None:
+    figures = experiment_named("cfs-fig8f").run(True).figures
+    assert figures["most_after_death_1"] < 3 and figures["most_after_death_2"] < 3
+    assert figures["answered_after_death_2"] > 1_000 and not figures["answered_after_death_3"]
+
+
 def test_operations_on_two_groups_cost_what_the_paper_says() -> None:
     outcome = experiment_named("s2pc-messages").run(True)
     assert outcome.figures == outcome.paper
@@ -89,6 +122,16 @@ def test_stats_are_faster_by_ddg_than_by_subtree() -> None:
     outcome = experiment_named("ddg-fig9").run(True)
     assert outcome.figures["stat_vs_subtree_namespace1"] > 3
     assert len(outcome.chart.series["namespace1, stat, DDG"]) == 2
+
+
+def test_a_file_is_written_through_two_deaths_of_the_active() -> None:
+    figures = experiment_named("cfs-fig10").run(True).figures
+    assert figures["same_octets"] == 1 and 2 < figures["pause_1_s"] < 8 and 2 < figures["pause_2_s"] < 8
+
+
+def test_six_servers_do_a_mix_of_calls_faster_by_ddg_than_by_subtree() -> None:
+    figures = experiment_named("ddg-fig13").run(True).figures
+    assert figures["create_vs_subtree"] > 1.3 and figures["mix_vs_subtree"] > 1.3
 
 
 def test_two_servers_are_faster_than_one() -> None:
