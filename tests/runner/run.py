@@ -17,9 +17,9 @@ QUICK = ("architecture", "unit", "papers", "traces", "simulation")
 WORKERS = {
     "unit": ["-n", "auto"],
     "simulation": ["-n", "auto"],
-    "processes": ["-n", "2", "--dist", "loadgroup"],
+    "processes": ["-n", "2", "--dist", "loadfile"],
 }
-"""What may share the processors: what waits for no real time, and clusters of processes, which mostly wait. Tests of one group share a cluster."""
+"""What may share the processors: what waits for no real time, and clusters of processes, which mostly wait."""
 LIMITS = {
     "simulation": 25 * MINUTE,
     "processes": 20 * MINUTE,

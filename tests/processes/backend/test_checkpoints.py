@@ -14,8 +14,6 @@ from backend import remote
 from backend.errors import LabError
 from tests.processes.backend.running import CLOVERLAB, REPOSITORY, Up, up
 
-pytestmark = pytest.mark.xdist_group("checkpoints")
-
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:

@@ -20,7 +20,6 @@ from backend.errors import LabError
 from tests.processes.backend.running import REPOSITORY, Up, up
 
 LENGTH = 4 << 20
-pytestmark = pytest.mark.xdist_group("data_nodes")
 
 
 @pytest.fixture(scope="module")

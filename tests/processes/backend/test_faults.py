@@ -10,8 +10,6 @@ import pytest
 from backend.errors import LabError
 from tests.processes.backend.running import Up, up
 
-pytestmark = pytest.mark.xdist_group("faults")
-
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:

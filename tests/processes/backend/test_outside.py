@@ -14,8 +14,6 @@ import websockets
 
 from tests.processes.backend.running import REPOSITORY, Up, up
 
-pytestmark = pytest.mark.xdist_group("outside")
-
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
