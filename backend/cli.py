@@ -78,6 +78,12 @@ def up(
         str | None,
         typer.Option(help="How symmetric members come to a total order: fast (default), plain."),
     ] = None,
+    hole: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A hole of the paper to open, by its switch; may be given again. The default is safe."
+        ),
+    ] = None,
     zookeeper: Annotated[
         str | None, typer.Option(help="host:port,… of a real ensemble instead of the embedded server.")
     ] = None,
@@ -86,7 +92,8 @@ def up(
     """Start the control plane, the page and a cluster of real processes; Ctrl-C stops all of it."""
     from backend.up import run_up
 
-    shape = Shape(groups, standbys, protocol, placement, granularity, cross_group, data_nodes, order)
+    holes = tuple(sorted(set(hole))) if hole else None
+    shape = Shape(groups, standbys, protocol, placement, granularity, cross_group, data_nodes, order, holes)
     settings = Settings(data or default_data(), port_of(context, port), shape, zookeeper)
     raise typer.Exit(run_up(settings))
 
@@ -311,12 +318,17 @@ def run(
     scale: Annotated[
         float, typer.Option(min=0.01, max=10, help="Multiplies every time of the file on real servers.")
     ] = 1.0,
+    protocol: Annotated[str | None, typer.Option(help="Another family than the file's own.")] = None,
 ) -> None:
     """Run a scenario."""
+    if protocol is not None and on == "containers":
+        raise Malformed(
+            "--protocol goes with --on simulated and --on processes; PROTOCOL says what containers run"
+        )
     if on not in ("simulated", "processes", "containers"):
         raise Malformed(f"--on {on!r} is unknown; say simulated, processes or containers")
     commands = importlib.import_module("backend.scenarios.cli")
-    raise typer.Exit(commands.run_command(file, on, seed, report, scale))
+    raise typer.Exit(commands.run_command(file, on, seed, report, scale, protocol))
 
 
 @app.command()

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from backend.errors import CannotStart, Malformed
-from nodes.config import ClusterConfig, DataConfig, GroupConfig, JournalConfig, many_groups
+from nodes.config import ClusterConfig, DataConfig, GroupConfig, Holes, JournalConfig, many_groups
 from nodes.families import family_named
 from nodes.metadata.placement import Granularity
 
@@ -33,6 +33,8 @@ class Shape(msgspec.Struct, frozen=True):
     data_nodes: int | None = None
     order: str | None = None
     """How symmetric members come to a total order."""
+    holes: tuple[str, ...] | None = None
+    """The paper's holes to open."""
     members: tuple[tuple[str, ...], ...] = ()
     """The servers of each group, where others have named them."""
     nodes: tuple[str, ...] = ()
@@ -54,6 +56,10 @@ def new_config(shape: Shape, name: str) -> ClusterConfig:
         )
     if groups > family.groups_max:
         raise Malformed(f"{shape.protocol} runs {family.groups_max} group at most, not {groups}")
+    wrong = next((hole for hole in shape.holes or () if hole not in family.holes), "")
+    if wrong:
+        has = ", ".join(family.holes) or "none"
+        raise Malformed(f"{wrong[:40]!r} is no hole of {shape.protocol or PROTOCOL}; it has {has}")
     wishes: dict[str, Any] = {
         "protocol": shape.protocol, "placement": shape.placement, "cross_group": shape.cross_group,
         "order": shape.order,
@@ -61,6 +67,7 @@ def new_config(shape: Shape, name: str) -> ClusterConfig:
     wishes = {key: value for key, value in wishes.items() if value is not None}
     if shape.granularity is not None:
         wishes["granularity"] = granularity(shape.granularity)
+    wishes["holes"] = Holes(**dict.fromkeys(shape.holes or (), True))
     count = DATA_NODES if shape.data_nodes is None else shape.data_nodes
     wishes["data"] = DataConfig(nodes=[f"dn{n}" for n in range(1, count + 1)])
     wishes["journal"] = JournalConfig(nodes=family.journal_names())
@@ -108,6 +115,9 @@ def check(path: Path, have: ClusterConfig, shape: Shape) -> None:
             raise CannotStart(
                 f"{path} has a cluster with {option} {fact}; leave --{option} out or give another --data"
             )
+    if shape.holes is not None and set(shape.holes) != set(opened(have)):
+        has = ", ".join(opened(have)) or "no hole"
+        raise CannotStart(f"{path} has a cluster with {has} open; leave --hole out or give another --data")
     named = [list(members) for members in shape.members], list(shape.nodes)
     there = [list(group.members) for group in have.groups], list(have.data.nodes)
     if shape.members and named != there:
@@ -115,6 +125,11 @@ def check(path: Path, have: ClusterConfig, shape: Shape) -> None:
             f"{path} has a cluster of the groups {words(there[0])} and the data nodes {words([there[1]])}, not of"
             f" {words(named[0])} and {words([named[1]])}; give it those, or remove the volumes (docker compose down -v)"
         )
+
+
+def opened(cluster: ClusterConfig) -> tuple[str, ...]:
+    """The holes of the paper that are open."""
+    return tuple(name for name, is_open in msgspec.structs.asdict(cluster.holes).items() if is_open)
 
 
 def words(groups: list[list[str]]) -> str:

@@ -55,6 +55,7 @@ async def up(settings: Settings) -> int:
     listener = listen(settings.listen, settings.port)
     with listener:
         lab = await Lab.open(settings)
+        lab.store.on_trouble = say
         ending = asyncio.Event()
         for number in SIGNALS:
             asyncio.get_running_loop().add_signal_handler(number, ending.set)

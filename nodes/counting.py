@@ -119,7 +119,9 @@ class CountedDisk:
         self.read = disk.read
         self.size = disk.size
         self.capacity = disk.capacity
+        self.free = disk.free
         self.replace = disk.replace
+        self.move = disk.move
         self.remove = disk.remove
         self._open_append = disk.open_append
         self._counts = counts

@@ -6,6 +6,29 @@ from typing import Literal
 
 import msgspec
 
+_JOURNAL = (
+    "no_fencing",
+    "short_duplicate_memory",
+    "sn_without_epoch",
+    "stale_view_write",
+    "reads_before_flush",
+)
+HOLES: dict[str, tuple[str, ...]] = {
+    "mams": (
+        *_JOURNAL, "election_ignores_sn", "junior_election_eager", "silent_shrink", "late_watch", "configuration_is_liveness", "async_flush",
+        "one_phase_barrier", "checkpoint_unpinned", "abort_without_record", "dentry_locks_only", "checksum_vote",
+    ),
+    "paxos": (
+        "no_fencing", "short_duplicate_memory", "stale_view_write", "redo_without_phase_one", "no_read_lease", "answer_set_shrinks",
+        "memory_only_accept",
+    ),
+    "symmetric": (
+        "short_duplicate_memory", "sn_without_epoch", "no_read_lease", "fast_literal_order", "fast_not_uniform", "views_without_agreement",
+        "answer_before_stable",
+    ),
+}  # fmt: skip
+"""By replication, the paper's holes that it can open (nodes/config.py: Holes); a shared journal's servers have those of `_JOURNAL`."""
+
 
 class Family(msgspec.Struct, frozen=True):
     """A cluster's choice for the slot `replication`, and what others must know of it without knowing its code."""
@@ -16,6 +39,8 @@ class Family(msgspec.Struct, frozen=True):
     """For a person who chooses, in half a line."""
     asked: Literal["active", "reads anywhere", "anywhere"] = "active"
     """Which server of a group clients ask: the one that leads; any for reads; any for everything."""
+    leads: Literal["active", "primary", "member"] = "active"
+    """The place of who answers writes (nodes/roles.py)."""
     locked: bool = True
     """Whether one server at a time holds the group's lock and leads; else the members of a view agree, and the view can be changed by hand."""
     groups_max: int = 8
@@ -24,9 +49,25 @@ class Family(msgspec.Struct, frozen=True):
     standbys: int = 3
     """Beside the active, when nobody asks for another number."""
     standbys_max: int = 15
+    majority: bool = False
+    """Nothing is answered without more than half of the servers that the group began with."""
+    upgrade_steps: int = 0
+    """How many numbered steps a server tells when it takes over; 0: it tells them in other words, or nobody takes over."""
+    promises: bool = True
+    """What was answered is never lost; else losing it is what the family is there to show."""
     journal_nodes: int = 0
     """Processes beside the metadata servers that keep the journal they share."""
     journal_role: Literal["journal-node", "bookie"] = "journal-node"
+
+    @property
+    def holes(self) -> tuple[str, ...]:
+        """The switches that it reads."""
+        return HOLES.get(self.replication, _JOURNAL if self.journal_nodes else ())
+
+    @property
+    def images(self) -> bool:
+        """Whether its servers write images and mark checkpoints."""
+        return self.replication == "mams"
 
     def journal_names(self) -> list[str]:
         prefix = "bookie" if self.journal_role == "bookie" else "jn"
@@ -34,7 +75,7 @@ class Family(msgspec.Struct, frozen=True):
 
 
 FAMILIES: dict[str, Family] = {
-    "mams": Family("mams", "multiple actives, multiple standbys (CFS)"),
+    "mams": Family("mams", "multiple actives, multiple standbys (CFS)", upgrade_steps=7),
     "single": Family(
         "mams", "one server with a local journal: nobody takes over (HDFS)", standbys=0, standbys_max=0
     ),
@@ -43,6 +84,7 @@ FAMILIES: dict[str, Family] = {
         "classic two-phase commit: everybody answers twice (CFS §4.1.2)",
         journal_sync="two_phase",
         groups_max=1,
+        upgrade_steps=7,
     ),
     "backupnode": Family(
         "mams",
@@ -50,6 +92,8 @@ FAMILIES: dict[str, Family] = {
         journal_sync="backupnode",
         standbys=1,
         groups_max=1,
+        upgrade_steps=7,
+        promises=False,
     ),
     "qjm": Family(
         "shared-qjm",
@@ -81,13 +125,28 @@ FAMILIES: dict[str, Family] = {
         groups_max=1,
     ),
     "packed-paxos": Family(
-        "paxos", "Multi-Paxos with packed messages (DCFS3)", "reads anywhere", groups_max=1
+        "paxos",
+        "Multi-Paxos with packed messages (DCFS3)",
+        "reads anywhere",
+        groups_max=1,
+        leads="primary",
+        majority=True,
+        upgrade_steps=4,
     ),
-    "multi-paxos": Family("paxos", "Multi-Paxos, a message for each record", "reads anywhere", groups_max=1),
+    "multi-paxos": Family(
+        "paxos",
+        "Multi-Paxos, a message for each record",
+        "reads anywhere",
+        groups_max=1,
+        leads="primary",
+        majority=True,
+        upgrade_steps=4,
+    ),
     "symmetric": Family(
         "symmetric",
         "every member active, writes in total order (SAA)",
         "anywhere",
+        leads="member",
         locked=False,
         groups_max=1,
     ),

@@ -74,11 +74,17 @@ class Disk(Protocol):
     def capacity(self) -> int:
         """Octets that the medium holds, used ones included."""
 
+    def free(self) -> int:
+        """Octets that the medium still takes."""
+
     def open_append(self, path: str) -> AppendFile:
         """Creates the file (and its directories) when there is none."""
 
     async def replace(self, path: str, octets: bytes) -> None:
         """Writes a whole file so that after a crash the old or the new one is there; durable on return."""
+
+    async def move(self, path: str, to: str) -> None:
+        """Gives a file another name, over what has it; durable on return. Raises FileNotFoundError, OSError."""
 
     def remove(self, path: str) -> None: ...
 

@@ -88,10 +88,18 @@ class AsideOut(BaseModel):
     at_ns: int
 
 
+class BlocksOut(BaseModel):
+    """What one data node has set aside, of all groups."""
+
+    blocks: int
+    octets: int
+
+
 class RecoveryOut(BaseModel):
     incarnation: int
     checkpoint: str
     servers: dict[str, AsideOut]
+    data_nodes: dict[str, BlocksOut] = Field(description="Those that have gone back.")
 
 
 class Story(BaseModel):

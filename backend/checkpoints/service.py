@@ -8,6 +8,7 @@ from backend.checkpoints import story
 from backend.errors import Impossible, NotThere, Unavailable
 from backend.lab import Lab
 from backend.store import queries
+from nodes.families import FAMILIES, family_named
 
 MARK_S = 20.0
 COUNT_S = 20.0
@@ -17,7 +18,11 @@ EVENTS_MOST = 5_000
 
 
 def active_of(lab: Lab, group: str = "") -> str:
-    """A server that serves as active, of any group unless told. Raises Unavailable."""
+    """A server that serves as active, of any group unless told. Raises Impossible in families without images, Unavailable."""
+    protocol = lab.home.file.cluster.protocol
+    if not family_named(protocol).images:
+        able = ", ".join(name for name, family in FAMILIES.items() if family.images)
+        raise Impossible(f"{protocol} marks no checkpoints and writes no images; {able} do")
     for server in lab.fabric.picture.servers.values():
         if server.believes == "active" and group in ("", server.group):
             return server.name

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from nodes.trace.base import Event
+from nodes.trace.block_events import BlocksSetAside
 from nodes.trace.checkpoints import BarrierWritten, CheckpointOutcome, TakenBack
 from nodes.trace.events import Stamped, StepTaken
 
@@ -60,10 +61,18 @@ class Aside(msgspec.Struct):
     at_ns: int
 
 
+class Blocks(msgspec.Struct):
+    """What one data node has set aside, of all groups."""
+
+    blocks: int = 0
+    octets: int = 0
+
+
 class Recovery(msgspec.Struct):
     incarnation: int
     checkpoint: str
     servers: dict[str, Aside] = {}
+    data_nodes: dict[str, Blocks] = {}
 
 
 class Story:
@@ -120,11 +129,18 @@ class Story:
             event.group, event.groups, event.operations, event.sn, stamped.at_ns
         )
 
+    def on_set_aside(self, stamped: Stamped, event: BlocksSetAside) -> None:
+        recovery = self.recoveries.get(event.incarnation)
+        if recovery is not None:
+            node = recovery.data_nodes.setdefault(stamped.server, Blocks())
+            node.blocks += event.blocks
+            node.octets += event.octets
+
 
 VOID = "void"
 STEPS: dict[type[Event], Callable[[Story, Stamped, Any], None]] = {
     StepTaken: Story.on_step, BarrierWritten: Story.on_barrier, CheckpointOutcome: Story.on_outcome,
-    TakenBack: Story.on_taken_back,
+    TakenBack: Story.on_taken_back, BlocksSetAside: Story.on_set_aside,
 }  # fmt: skip
 KINDS = tuple(kind.__name__ for kind in STEPS)
 

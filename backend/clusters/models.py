@@ -193,9 +193,12 @@ class Cluster(BaseModel):
     seq: int
     clock: str
     now_ns: int
-    settled: bool = Field(description="Every server has its place and the active serves.")
+    settled: bool = Field(
+        description="Every server runs and has its place, and the active, or a member, serves."
+    )
     start_s: float | None = Field(description="Seconds from `up` to the first settled moment.")
     trouble: str = Field(description="Why the cluster could not start, in one line; else empty.")
+    holes: list[str] = Field(description="The paper's holes that are open: the cluster is not safe.")
     timing: dict[str, int]
     groups: list[CountedGroup]
     replicated: dict[str, Replicated] = Field(

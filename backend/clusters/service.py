@@ -9,6 +9,7 @@ import msgspec
 from backend.clusters import views
 from backend.clusters.picture import DataNodeState, JournalNodeState, ServerState
 from backend.fabrics.names import COORDINATION
+from backend.shape import opened
 from nodes.real.clock import monotonic_ns
 from nodes.supervisor.supervisor import SERVER_PORT
 
@@ -31,7 +32,8 @@ def cluster(lab: Lab) -> dict[str, Any]:
         "now_ns": monotonic_ns(),
         "settled": fabric.settled(),
         "start_s": lab.start_s,
-        "trouble": lab.trouble,
+        "trouble": lab.trouble or lab.store.trouble,
+        "holes": list(opened(config)),
         "timing": msgspec.structs.asdict(config.timing),
         "groups": groups(lab),
         "replicated": msgspec.to_builtins(lab.counted.servers),

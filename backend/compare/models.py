@@ -21,6 +21,11 @@ class ClusterChange(Strict):
     placement: str | None = Word
     granularity: str | None = Word
     cross_group: str | None = Word
+    holes: list[str] | None = Field(
+        default=None,
+        max_length=24,
+        description="The paper's holes that are open; the scenario's own when left out.",
+    )
 
 
 class CompareRequest(Strict):
@@ -33,6 +38,8 @@ class FamilyOut(BaseModel):
     name: str
     says: str
     groups_max: int
+    standbys_max: int
+    holes: list[str] = Field(description="The paper's holes that it can open.")
 
 
 class ScenarioOut(BaseModel):

@@ -165,7 +165,10 @@ def choices() -> dict[str, Any]:
     kinds = get_type_hints(ClusterPart)
     return {
         "families": [
-            {"name": name, "says": family.says, "groups_max": family.groups_max}
+            {
+                "name": name,
+                **{key: getattr(family, key) for key in ("says", "groups_max", "standbys_max", "holes")},
+            }
             for name, family in FAMILIES.items()
         ],
         "placements": list(get_args(kinds["placement"])),

@@ -16,8 +16,10 @@ from backend.compare.measures import Measured, Measures
 from backend.errors import LabError, Malformed
 from backend.scenarios.fabric import Simulated
 from backend.scenarios.model import ClusterPart, ExpectPart, Scenario
+from backend.scenarios.on_family import impossible
 from backend.scenarios.reading import read
 from backend.scenarios.runner import Run
+from nodes.config import Holes
 from nodes.counting import LOGS
 from nodes.trace.events import Stamped
 from nodes.wire.messages import Message
@@ -39,13 +41,20 @@ def on_another(scenario: Scenario, change: dict[str, Any]) -> Scenario:
         cluster = msgspec.convert(wanted, ClusterPart)
     except msgspec.ValidationError as error:
         raise Malformed(f"no such cluster: {error}") from None
+    unknown = [hole for hole in cluster.holes if hole not in Holes.__struct_fields__]
+    if unknown:
+        raise Malformed(f"{unknown[0][:40]!r} is no hole; there are {', '.join(Holes.__struct_fields__)}")
     steps = [step if step.expect is None else step.left_out() for step in scenario.steps]
     return msgspec.structs.replace(scenario, cluster=cluster, steps=steps, expect=ExpectPart())
 
 
 def measure(task: Task) -> Measured:
     """Raises LabError when the scenario cannot be run to its end with this configuration."""
-    run = Run(on_another(read(Path(task.file))[0], task.cluster), "simulated", task.seed)
+    scenario = on_another(read(Path(task.file))[0], task.cluster)
+    reason = next(impossible(scenario, scenario.cluster.protocol), "")
+    if reason:
+        raise Malformed(f"{scenario.cluster.protocol} cannot play it: {reason}")
+    run = Run(scenario, "simulated", task.seed)
     assert isinstance(run.fabric, Simulated)
     cluster, checked = run.fabric.cluster, run.fabric.listener
     measures = Measures()

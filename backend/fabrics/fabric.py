@@ -260,7 +260,8 @@ class ClusterFabric:
         """All green: every server runs and has a place in the global view, and every group's active, or a member, serves."""
         servers = self.picture.servers.values()
         serving = {s.group for s in servers if s.believes in (*LEADING, "member")}
-        return all(s.role in IN_STEP for s in servers) and serving >= set(self.picture.groups)
+        in_place = all(s.role in IN_STEP and self.state_of(s.name) == "running" for s in servers)
+        return in_place and serving >= set(self.picture.groups)
 
     # --- events -----------------------------------------------------------------------------------
 

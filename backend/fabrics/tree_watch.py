@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import KazooException, NoNodeError
+from kazoo.exceptions import KazooException
 from kazoo.handlers.threading import KazooTimeoutError
 
 from backend.errors import CannotStart, Impossible, Unavailable
@@ -20,6 +20,7 @@ ROOT = "/cloverlab"
 CONNECT_S = 20.0
 """Servers of an ensemble that have just started may still be choosing their leader."""
 END_S = 5.0
+ANSWER_S = 5.0
 AGAIN_S = 0.25
 OnNode = Callable[[str, bytes | None, int], None]
 
@@ -119,7 +120,7 @@ async def answered(step: Callable[..., Any], *arguments: Any) -> Any:
     """A call of kazoo's in a thread. Raises Unavailable when coordination does not answer it; it may have been done all the same."""
     try:
         return await asyncio.to_thread(step, *arguments)
-    except KazooException as error:
+    except (KazooException, KazooTimeoutError) as error:
         raise Unavailable(f"coordination did not answer: {type(error).__name__}") from None
 
 
@@ -131,12 +132,13 @@ def quiet() -> logging.Logger:
 
 
 def remove_lock(client: KazooClient, base: str, owner: str) -> list[Any]:
+    """Asks before it changes anything: nothing waits in the client to be done when a service that is gone comes back."""
+    there = client.exists_async(f"{base}/view/{owner}").get(timeout=ANSWER_S)
     transaction = client.transaction()
     transaction.delete(f"{base}/lock")
-    with contextlib.suppress(NoNodeError):
-        if client.exists(f"{base}/view/{owner}") is not None:
-            transaction.delete(f"{base}/view/{owner}")
-    return list(transaction.commit())
+    if there is not None:
+        transaction.delete(f"{base}/view/{owner}")
+    return list(transaction.commit_async().get(timeout=ANSWER_S))
 
 
 def watched(client: KazooClient, base: str, told: OnNode) -> bool:

@@ -16,6 +16,7 @@ from backend.errors import LabError, Malformed
 from backend.fabrics.verbs import verb_named
 from backend.scenarios import report as reports
 from backend.scenarios.model import Scenario, StepPart
+from backend.scenarios.on_family import on_family, refusal
 from backend.scenarios.reading import read, targets
 from backend.scenarios.runner import Outcome, run
 
@@ -24,11 +25,16 @@ SEEDS_MAX = 100_000
 console = Console(stderr=True, highlight=False)
 
 
-def run_command(file: Path, on: str, seed: int | None, report: Path | None, scale: float) -> int:
-    """Runs every scenario of a file. Raises LabError."""
-    scenarios, outcomes = read(file), []
+def run_command(
+    file: Path, on: str, seed: int | None, report: Path | None, scale: float, protocol: str | None = None
+) -> int:
+    """Runs every scenario of a file, if need be on another family than its own. Raises LabError."""
+    scenarios = read(file)
+    if protocol is not None:
+        scenarios = playable(scenarios, protocol)
     if on != "simulated":
         refuse_what_only_the_simulator_does(scenarios)
+    outcomes = []
     for outcome in outcomes_on(on, file, scenarios, seed, scale):
         reports.tell(console, outcome)
         outcomes.append(outcome)
@@ -42,6 +48,12 @@ def refuse_what_only_the_simulator_does(scenarios: list[Scenario]) -> None:
     for step in scenarios[0].steps:
         if step.fault is not None:
             verb_named(step.fault)
+
+
+def playable(scenarios: list[Scenario], protocol: str) -> list[Scenario]:
+    """Those of a file that make sense on a family. Raises Malformed when none does."""
+    those = [scenario for scenario in scenarios if not refusal(scenario, protocol)] or scenarios[:1]
+    return [on_family(scenario, protocol) for scenario in those]
 
 
 def outcomes_on(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import get_args
 
 from backend.clusters.picture import Picture
-from nodes.roles import IN_STEP, LEADING
+from nodes.roles import ALIKE, IN_STEP, LEADING
 from nodes.trace.block_events import BlockHealth
 from nodes.trace.checkpoints import TakenBack
 from nodes.trace.events import AnyEvent, Serving, Stamped, StepTaken, StoppedServing
@@ -84,8 +84,12 @@ class Situation:
             del self.serving[event.group]
 
     def count(self, role: str, group: str) -> int:
-        servers = self.picture.servers.values()
-        return sum(server.role == role and server.group == group for server in servers)
+        """Servers in this place, or in what is like it in another family. Where all are members, one of them stands for the active."""
+        roles = [server.role for server in self.picture.servers.values() if server.group == group]
+        members = roles.count("member")
+        if members and role in ("active", "standby"):
+            return 1 if role == "active" else members - 1
+        return sum(each in ALIKE.get(role, (role,)) for each in roles)
 
     def serves(self, group: str) -> bool:
         """An active that says so, and since then nothing else, has its place in the view."""
@@ -129,14 +133,16 @@ class Situation:
 
     @property
     def settled(self) -> bool:
-        """In every group somebody serves, one leads where one does, and every server has its place in step."""
-        roles = [server.role for server in self.picture.servers.values()]
+        """In every group somebody serves, one leads where one does, and every server runs and has its place in step."""
+        servers = self.picture.servers.values()
+        roles = [server.role for server in servers]
         groups = list(self.picture.groups)
         leading = 0 if "member" in roles else len(groups)
         return (
             all(self.serves(group) for group in groups)
             and sum(role in LEADING for role in roles) == leading
             and set(roles) <= set(IN_STEP)
+            and all(server.process == "running" for server in servers)
         )
 
 

@@ -31,12 +31,14 @@ class Facts:
         self.faults: list[str] = [UNASKED]
         """What does not fit together."""
 
-    async def ask(self, fabric: Fabric, situation: Situation) -> None:
-        """What nobody answers stays as it was, but for the namespaces: they are known all or not at all."""
+    async def ask(self, fabric: Fabric, situation: Situation, expect: ExpectPart) -> None:
+        """What nobody answers stays as it was, but for the namespaces: they are known all or not at all. No family is asked for
+        checkpoints that nothing is expected of: it may have none."""
         try:
-            answer = await fabric.ask(anybody(situation), {"do": "checkpoints"}, ANSWER_S)
-            if not answer.get("refused"):
-                self.checkpoints = {each["name"]: each["state"] for each in answer["checkpoints"]}
+            if expect.checkpoints:
+                answer = await fabric.ask(anybody(situation), {"do": "checkpoints"}, ANSWER_S)
+                if not answer.get("refused"):
+                    self.checkpoints = {each["name"]: each["state"] for each in answer["checkpoints"]}
             self.faults = fsck.faults(await pages(fabric, situation))
         except LabError as error:
             self.faults = [error.message]

@@ -11,7 +11,7 @@ from rich.console import Console
 from backend.errors import Malformed
 from backend.scenarios.runner import Outcome
 
-COLOURS = {"A": "#1f8f5f", "S": "#3b74c9", "J": "#c98a1b", "-": "#c9ced6"}
+COLOURS = {"A": "#1f8f5f", "P": "#1f8f5f", "M": "#1f8f5f", "S": "#3b74c9", "J": "#c98a1b", "-": "#c9ced6"}
 HEAD = """<!doctype html><meta charset="utf-8"><title>{title}</title><style>
 body{{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b2430}}
 table{{border-collapse:collapse}}td,th{{padding:.25rem .75rem;text-align:left;border-bottom:1px solid #dde2e8;vertical-align:top}}

@@ -254,10 +254,10 @@ class Run:
         if not asks(expect):
             await self._until(until_ns, lambda: self._holds(expect))
             return
-        await self._facts.ask(self.fabric, self._situation)
+        await self._facts.ask(self.fabric, self._situation, expect)
         while not self._holds(expect) and self.fabric.now_ns < until_ns:
             await self._until(min(until_ns, self.fabric.now_ns + ASK_NS), never)
-            await self._facts.ask(self.fabric, self._situation)
+            await self._facts.ask(self.fabric, self._situation, expect)
 
     def _holds(self, expect: ExpectPart) -> bool:
         return all(verdict.held for verdict in self._judge.verdicts(expect))

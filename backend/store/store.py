@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sqlite3
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,12 +13,14 @@ import aiosqlite
 import msgspec
 
 from backend.clusters.picture import Picture
+from backend.errors import CannotStart
 from backend.store.buckets import Bucket
 from backend.store.encoding import Row, row_of, worth_storing
 from backend.store.schema import connect
 from nodes.trace.events import Stamped
 
 BATCH_S = 0.04
+TRY_AGAIN_S = 1.0
 KEPT_EVENTS = 2_000_000
 """Journal events (Durable, Committed, Applied) kept of all runs, the newest; every other event is kept
 with its run."""
@@ -51,6 +55,9 @@ class Store:
         self._task: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()
         self._closing = asyncio.Event()
+        self.trouble = ""
+        """Why nothing can be written now; empty when everything was. What waits is kept, and written when it can be."""
+        self.on_trouble: Callable[[str], None] = lambda line: None
 
     @classmethod
     async def open(cls, path: Path, kept_events: int = KEPT_EVENTS) -> Store:
@@ -65,7 +72,13 @@ class Store:
         return store
 
     async def begin_run(self, protocol: str, started_ns: int) -> int:
-        """Ends what a killed control plane left open, and begins the next run."""
+        """Ends what a killed control plane left open, and begins the next run. Raises CannotStart."""
+        try:
+            return await self._begin_run(protocol, started_ns)
+        except sqlite3.OperationalError as error:
+            raise CannotStart(f"cannot write {self.path}: {error}") from None
+
+    async def _begin_run(self, protocol: str, started_ns: int) -> int:
         now = wall()
         await self._writer.execute("UPDATE runs SET ended_at = seen_at WHERE ended_at IS NULL")
         row = await (await self._writer.execute("SELECT coalesce(max(run), 0) + 1 FROM runs")).fetchone()
@@ -101,7 +114,7 @@ class Store:
         self._failovers.append((self.run, at_ns, msgspec.msgpack.encode(failover)))
 
     async def flush(self) -> None:
-        """Everything handed over before is in the database when this returns."""
+        """Everything handed over before is in the database when this returns, unless there is `trouble`."""
         async with self._writing:
             await self._write()
 
@@ -111,7 +124,8 @@ class Store:
             await self._task
         try:
             await self.flush()
-            await self._writer.execute("UPDATE runs SET ended_at = ? WHERE run = ?", (wall(), self.run))
+            with contextlib.suppress(sqlite3.OperationalError):
+                await self._writer.execute("UPDATE runs SET ended_at = ? WHERE run = ?", (wall(), self.run))
         finally:
             await self.reader.close()
             await self._writer.close()
@@ -119,7 +133,7 @@ class Store:
     async def _write_on(self) -> None:
         while not self._closing.is_set():
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._closing.wait(), BATCH_S)
+                await asyncio.wait_for(self._closing.wait(), TRY_AGAIN_S if self.trouble else BATCH_S)
             await self.flush()
 
     async def _write(self) -> None:
@@ -130,6 +144,35 @@ class Store:
         buckets, self._buckets = self._buckets, {}
         pictures, self._pictures = self._pictures, []
         failovers, self._failovers = self._failovers, []
+        try:
+            await self._write_all(rows, moved, buckets, pictures, failovers)
+        except sqlite3.OperationalError as error:
+            if self._writer.in_transaction:
+                await self._writer.rollback()
+            self._rows, self._pictures = rows + self._rows, pictures + self._pictures
+            self._failovers = failovers + self._failovers
+            self._moved, self._buckets = moved | self._moved, buckets | self._buckets
+            self._tell(f"cannot write {self.path}: {error}; what happens waits in memory until it can")
+            return
+        self._tell("")
+        self._unpruned += len(rows)
+        if self._unpruned >= min(PRUNE_EVERY, self._kept_events):
+            await self._prune()
+
+    def _tell(self, trouble: str) -> None:
+        if trouble and not self.trouble:
+            self.on_trouble(trouble)
+        self.trouble = trouble
+
+    async def _write_all(
+        self,
+        rows: list[Row],
+        moved: dict[str, int],
+        buckets: dict[int, Bucket],
+        pictures: list[tuple[int, int, int, bytes]],
+        failovers: list[tuple[int, int, bytes]],
+    ) -> None:
+        """All of it in one transaction. Raises sqlite3.OperationalError."""
         run = self.run
         counts = [(run, b.at_ns, b.ok, b.failed, b.latencies.encode()) for b in buckets.values()]
         await self._writer.execute("BEGIN IMMEDIATE")
@@ -143,9 +186,6 @@ class Store:
             "UPDATE runs SET seen_at = ?, last_seq = max(last_seq, ?) WHERE run = ?", (wall(), last, run)
         )
         await self._writer.execute("COMMIT")
-        self._unpruned += len(rows)
-        if self._unpruned >= min(PRUNE_EVERY, self._kept_events):
-            await self._prune()
 
     async def _prune(self) -> None:
         """Removes the oldest journal events beyond the bound, a piece at a time."""

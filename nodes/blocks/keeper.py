@@ -12,10 +12,12 @@ from typing import Any, Protocol
 import msgspec
 
 from nodes.blocks.block_map import BlockMap, Verdict, Wanted, excess, judge, targets
+from nodes.blocks.credible import wrong_beat, wrong_row
 from nodes.config import MILLISECOND, SECOND, DataConfig, GroupConfig
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import BLOCK_SIZE_MAX
 from nodes.trace.block_events import BlockHealth, DataNodeLost
+from nodes.trace.events import Warned
 from nodes.units import home_group
 from nodes.wire.data_messages import (
     CHAIN_MAX,
@@ -32,6 +34,7 @@ from nodes.wire.data_messages import (
     Remove,
     Replicate,
     Row,
+    Void,
     WantReport,
 )
 from nodes.wire.messages import Message
@@ -86,6 +89,7 @@ class BlockKeeper:
         metadata: Metadata,
         command: Command,
         kept_below: Callable[[], int] = lambda: 0,
+        void: Callable[[], Void] = Void,
     ):
         self._world = world
         self._group = group
@@ -94,9 +98,12 @@ class BlockKeeper:
         self._command = command
         self._kept_below = kept_below
         """Blocks of this group with lower numbers are not removed when they are free: a checkpoint may name them (safety rule 14)."""
+        self._void = void
+        """What data nodes set aside themselves once they hear of it: no command removes it."""
         self.map = BlockMap()
         self._began_ns = world.clock.monotonic_ns()
         self._asked: dict[str, int] = {}
+        self._warned_ns = -ASK_AGAIN_NS
         self._epoch = 0
         self._unhealthy: dict[int, BlockHealth] = {}
         """What was told last of blocks that are not as they should be."""
@@ -121,11 +128,13 @@ class BlockKeeper:
     # --- reports ---------------------------------------------------------------------------------------------------
 
     def _on_beat(self, peer: str, message: NodeBeat) -> None:
+        if not self._believes(peer, wrong_beat(message)):
+            return
         self._world.network.know(peer, message.address)
         wanted = self.map.on_beat(peer, message, self._world.clock.monotonic_ns())
         epoch, _ = self._command()
         if epoch:
-            self._world.network.send(peer, BeatHeard(self._group.number, epoch))
+            self._world.network.send(peer, BeatHeard(self._group.number, epoch, self._void()))
         if wanted:
             self._ask(peer)
 
@@ -136,11 +145,26 @@ class BlockKeeper:
             self._world.network.send(peer, WantReport(self._group.number))
 
     def _on_part(self, peer: str, message: FullReport) -> None:
-        self.map.on_part(peer, message)
+        if self._believes(peer, self._wrong(message.rows)):
+            self.map.on_part(peer, message)
 
     def _on_changes(self, peer: str, message: Changes) -> None:
-        if not self.map.on_changes(peer, message):
+        if self._believes(peer, self._wrong(message.rows)) and not self.map.on_changes(peer, message):
             self._ask(peer)
+
+    def _wrong(self, rows: list[Row]) -> str:
+        """Of the first row that cannot be true; empty when all can."""
+        return next((line for row in rows if (line := wrong_row(self._group.number, row))), "")
+
+    def _believes(self, peer: str, wrong: str) -> bool:
+        """A report that cannot be true, or of a stranger, is refused as a whole, in one line a second."""
+        if peer not in self._config.nodes:
+            wrong = "reports like a data node and is none of this cluster"
+        now = self._world.clock.monotonic_ns()
+        if wrong and now >= self._warned_ns + ASK_AGAIN_NS:
+            self._warned_ns = now
+            self._world.trace.emit(Warned(f"{peer} {wrong}: its report is not believed"))
+        return not wrong
 
     # --- questions -------------------------------------------------------------------------------------------------
 
@@ -252,7 +276,7 @@ class BlockKeeper:
             self._tell_freed(block)
             if not holders:
                 self._absent.pop(block, None)
-            elif block < self._kept_below():
+            elif block in self._void() or block < self._kept_below():
                 return False
             elif self._is_freed(block, quiet):
                 _remove(removals, holders, list(holders), "freed")

@@ -50,6 +50,8 @@ class Pipeline:
         self._opened = False
         self._final = False
         self._refused = ""
+        self.refuser = ""
+        """The data node of the chain that said no; empty when none did."""
         self._waiter: asyncio.Future[None] | None = None
 
     # --- steps -----------------------------------------------------------------------------------------------------
@@ -59,7 +61,7 @@ class Pipeline:
         if peer != self._first or (message.block, message.stamp) != (self.block.number, self.block.stamp):
             return
         if message.refused:
-            self._refused = f"{message.node}: {message.refused}"
+            self._refused, self.refuser = f"{message.node}: {message.refused}", message.node
         elif isinstance(message, WriteOpened):
             self._opened = True
         else:

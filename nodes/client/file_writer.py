@@ -39,10 +39,12 @@ class FileWriter:
         self._pipeline: Pipeline | None = None
         self._room = 0
         """Octets that the present block still takes."""
+        self._unfinished = opened.unfinished.number if opened.unfinished is not None else 0
+        """The last block of the file as the namespace told it; 0 for none."""
         self._finished = Block(0, 0, 0)
         """The block that the next call to the namespace finishes."""
         self._shunned: dict[str, None] = {}
-        """Data nodes that failed while this file was written."""
+        """Data nodes that failed or refused while this file was written."""
         self._addresses: dict[str, str] = {}
         self.written = 0
 
@@ -67,7 +69,8 @@ class FileWriter:
         if self._pipeline is not None:
             await self._finish_block()
         last = self._finished
-        await self._smart.call(Complete(self._opened.inode, self._append, last.length, last.stamp))
+        inode, block = self._opened.inode, self._unfinished
+        await self._smart.call(Complete(inode, self._append, block, last.length, last.stamp))
 
     async def _send_buffer(self) -> None:
         octets = bytes(self._buffer)
@@ -112,13 +115,16 @@ class FileWriter:
         deadline = self._deadline()
         finished, self._finished = self._finished, Block(0, 0, 0)
         while True:
-            call = AddBlock(self._opened.inode, self._append, finished.length, finished.stamp)
+            inode, block = self._opened.inode, self._unfinished
+            call = AddBlock(inode, self._append, block, finished.length, finished.stamp)
             answer = await self._smart.call(call)
             assert isinstance(answer.result, Granted)
+            self._unfinished = answer.result.block.number
             finished = Block(0, 0, 0)
             nodes = await self._choose(deadline)
             if await self._open(answer.result.block, 0, nodes, answer.epoch, packets):
                 return
+            self._shun_refuser()
             await self._find_silent(nodes, answer.result.block.number)
             self._check_time(deadline)
 
@@ -155,6 +161,8 @@ class FileWriter:
         acked, packets = broken.acked, list(broken.unacked)
         while True:
             usable = await self._find_silent(broken.chain, broken.block.number, acked)
+            refuser = self._shun_refuser()
+            usable = [name for name in usable if name != refuser] or usable
             if not acked:
                 await self._anew(packets)
                 return
@@ -164,9 +172,16 @@ class FileWriter:
             await self._world.clock.sleep(PAUSE_NS)
 
     async def _reopen(self, acked: int, nodes: list[str], packets: list[bytes]) -> bool:
-        answer = await self._smart.call(Restamp(self._opened.inode, self._append))
+        answer = await self._smart.call(Restamp(self._opened.inode, self._append, self._unfinished))
         assert isinstance(answer.result, Granted)
         return await self._open(answer.result.block, acked, nodes, answer.epoch, packets)
+
+    def _shun_refuser(self) -> str:
+        """The data node that took the block no further; its disk may be full."""
+        refuser = self._pipeline.refuser if self._pipeline is not None else ""
+        if refuser:
+            self._shunned[refuser] = None
+        return refuser
 
     async def _find_silent(self, nodes: list[str], block: int, acked: int = 0) -> list[str]:
         """Those that answer and have so many octets of the block; the silent ones are shunned from now on."""

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -54,6 +55,12 @@ def _restored(settings: Settings, log: Log) -> Tree:
     return tree
 
 
+def _quiet(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """A control connection that is cut off at the end is no error: asyncio of Python 3.11 takes it for one."""
+    if not isinstance(context.get("exception"), asyncio.CancelledError):
+        loop.default_exception_handler(context)
+
+
 async def serve(settings: Settings) -> None:
     """Runs until SIGTERM or SIGINT. Raises CannotServe."""
     try:
@@ -63,11 +70,19 @@ async def serve(settings: Settings) -> None:
     except (LogRefused, OSError) as error:
         raise CannotServe(str(error)) from None
     loop = asyncio.get_running_loop()
+    loop.set_exception_handler(_quiet)
     ended: asyncio.Future[None] = loop.create_future()
 
-    def end(error: Exception | None = None) -> None:
-        if not ended.done():
-            ended.set_result(None) if error is None else ended.set_exception(CannotServe(str(error)))
+    def end(error: OSError | None = None) -> None:
+        if ended.done():
+            return
+        if error is None:
+            ended.set_result(None)
+        else:
+            reason = f"{settings.data} takes no more changes: {error.strerror or error}"
+            ended.set_exception(
+                CannotServe(f"{reason}; what was answered is in the log, restart goes on from there")
+            )
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, end)

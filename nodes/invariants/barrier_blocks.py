@@ -1,18 +1,20 @@
-"""exactly up to the barrier, data nodes: what the namespace named at the barrier lies on data nodes when the cluster has gone back (safety rule 14;
-CFS §4.3)."""
+"""exactly up to the barrier, data nodes: what the namespace named at the barrier lies on data nodes when the cluster has gone back, and what was
+written later is in use on none (safety rule 14; CFS §4.3)."""
 
 from __future__ import annotations
 
 from nodes.invariants.checker import PATIENCE_NS, Check, place_in_trace
 from nodes.invariants.replicas import UNKNOWN, Held, Replicas
 from nodes.invariants.up_to_barrier import UpToBarrier
-from nodes.trace.checkpoints import BlocksAtBarrier, TakenBack
+from nodes.trace.block_events import BlocksSetAside
+from nodes.trace.checkpoints import BarrierWritten, BlocksAtBarrier, TakenBack
 from nodes.trace.events import Stamped
+from nodes.units import GROUP_SHIFT, INCARNATION_SHIFT, home_group
 
 CHECKPOINTS_KEPT = 64
 """Of all groups together."""
-FREED = "freed"
-"""The one reason that takes a block from every node at once."""
+FROM_ALL = {"freed": "removed it as freed", "set aside": "set it aside"}
+"""The reasons that take a block from every node at once."""
 
 Named = dict[int, tuple[int, int]]
 """Block to the stamp and the length under which it was finished."""
@@ -28,13 +30,30 @@ class BarrierBlocks(Check):
         super().__init__()
         self._replicas = replicas
         """As the events so far tell it; kept up by another check."""
-        self.steps = {BlocksAtBarrier: self._on_blocks, TakenBack: self._on_taken_back}
+        self.steps = {
+            BarrierWritten: self._on_written,
+            BlocksAtBarrier: self._on_blocks,
+            TakenBack: self._on_taken_back,
+            BlocksSetAside: self._on_set_aside,
+        }
         self._coming: dict[tuple[str, str], Named] = {}
         self._named: dict[tuple[str, str], Named] = {}
         """By group and checkpoint."""
         self._returns: dict[tuple[str, int], Stamped] = {}
         """By group and incarnation: the first server that went back; None is judged before all have told what they did until then."""
         self._judged: set[tuple[str, int]] = set()
+        self._next_block: dict[tuple[str, str], int] = {}
+        """By group and checkpoint: the number that the first block behind the barrier got."""
+        self._went_back_to: dict[str, dict[int, str]] = {}
+        """By group: incarnation to checkpoint."""
+        self._nodes: list[Stamped] = []
+        """Data nodes that say that they have gone back."""
+
+    def _on_written(self, stamped: Stamped, event: BarrierWritten) -> None:
+        self._next_block[event.group, event.name] = event.next_block
+
+    def _on_set_aside(self, stamped: Stamped, event: BlocksSetAside) -> None:
+        self._nodes.append(stamped)
 
     def _on_blocks(self, stamped: Stamped, event: BlocksAtBarrier) -> None:
         key = (event.group, event.name)
@@ -49,6 +68,7 @@ class BarrierBlocks(Check):
 
     def _on_taken_back(self, stamped: Stamped, event: TakenBack) -> None:
         key = (event.group, event.incarnation)
+        self._went_back_to.setdefault(event.group, {})[event.incarnation] = event.checkpoint
         if event.sn and key not in self._judged:
             self._returns.setdefault(key, stamped)
 
@@ -64,6 +84,41 @@ class BarrierBlocks(Check):
                 del self._returns[key]
                 self._judged.add(key)
                 self._compare(stamped)
+        nodes, self._nodes = self._nodes, []
+        for stamped in nodes:
+            if stamped.at_ns <= oldest_ns:
+                self._look_for_later_ones(stamped)
+            else:
+                self._nodes.append(stamped)
+
+    def _look_for_later_ones(self, stamped: Stamped) -> None:
+        """Nothing that came after a barrier may be in use on a data node from when it says that it has gone back."""
+        event = stamped.event
+        assert isinstance(event, BlocksSetAside)
+        void = self._void(event.group, event.incarnation)
+        later = {
+            block: held
+            for block, held in self._replicas.since(stamped.server, stamped.at_ns).items()
+            if any(first <= block < end for first, end in void)
+        }
+        self.checked += not later
+        for block, held in later.items():
+            self.fail(
+                f"{stamped.server} has gone back with {event.group} in incarnation {event.incarnation}, and block {block:016x}, which was "
+                "numbered after the barrier, was still in use there",
+                held.evidence,
+                place_in_trace(stamped),
+            )
+
+    def _void(self, group: str, incarnation: int) -> list[tuple[int, int]]:
+        """The numbers that are no part of the group's past in this incarnation."""
+        ranges: list[tuple[int, int]] = []
+        for number, checkpoint in sorted(self._went_back_to.get(group, {}).items()):
+            first = self._next_block.get((group, checkpoint), 0)
+            if first and number <= incarnation:
+                end = (home_group(first) << GROUP_SHIFT) | (number << INCARNATION_SHIFT)
+                ranges = [*(each for each in ranges if each[0] < first), (first, end)]
+        return ranges
 
     def _compare(self, stamped: Stamped) -> None:
         event = stamped.event
@@ -86,8 +141,9 @@ class BarrierBlocks(Check):
         if any(map(fits, holders.values())):
             return "", []
         for node, held in lost.items():
-            if fits(held) and held.reason == FREED and held.at_ns <= at_ns:
-                return f"{node} removed it as freed, and no data node has it any more", [held.evidence]
+            took = FROM_ALL.get(held.reason, "")
+            if fits(held) and took and (held.at_ns <= at_ns or held.reason != "freed"):
+                return f"{node} {took}, and no data node has it any more", [held.evidence]
         if any(map(fits, lost.values())):
             return "", []
         for node, held in holders.items():

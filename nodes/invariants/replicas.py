@@ -39,6 +39,17 @@ class Replicas:
         """Not to be changed."""
         return self._held.get(block, {})
 
+    def of(self, node: str) -> dict[int, Held]:
+        """What one node has, by block."""
+        return {block: held[node] for block, held in self._held.items() if node in held}
+
+    def since(self, node: str, at_ns: int) -> dict[int, Held]:
+        """What one node has, and what it had still at some time before."""
+        gone = {
+            block: held for (block, name), held in self._gone.items() if name == node and held.at_ns > at_ns
+        }
+        return gone | self.of(node)
+
     def gone(self, block: int, node: str) -> Held | None:
         return self._gone.get((block, node))
 
@@ -57,9 +68,7 @@ class Replicas:
         node = stamped.server
         before = self._finding.get(node)
         if before is None:
-            before = self._finding[node] = {
-                block: held[node] for block, held in self._held.items() if node in held
-            }
+            before = self._finding[node] = self.of(node)
             for block in before:
                 self.lose(block, "not found at the start", stamped)
         for block, stamp in blocks:

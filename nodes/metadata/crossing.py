@@ -7,6 +7,7 @@ decision, `voted` until the coordinator knows ours, and `finished` so that a mes
 from __future__ import annotations
 
 from collections.abc import Callable
+from heapq import heappop, heappush
 from typing import Any
 from zlib import crc32
 
@@ -27,6 +28,7 @@ from nodes.metadata.records import (
 from nodes.metadata.tree import Tree, Undo
 from nodes.units import INCARNATION_SHIFT, OpId
 
+ENDED_MOST = 64
 Key = tuple[int, int]
 """Coordinator's group and the number that it gave the operation."""
 
@@ -77,6 +79,8 @@ class Crossing:
         """By coordinator's group: every operation below this number has ended."""
         self.calls: dict[OpId, int] = {}
         """Client calls that are begun and not decided."""
+        self._coordinated: list[int] = []
+        """A heap: the number of every operation that is begun or decided, and of some that have ended."""
         self.digest = 0
         self.appliers: dict[type, Callable[[Any, Undo], None]] = {
             BeginRecord: self._begin,
@@ -91,7 +95,18 @@ class Crossing:
     @property
     def finished_below(self) -> int:
         """Every operation that this group coordinates below this number has ended everywhere."""
-        return min([*self.begun, *self.decided, self.next_seq])
+        return self._coordinated[0] if self._coordinated else self.next_seq
+
+    def _is_open(self, seq: int) -> bool:
+        return seq in self.begun or seq in self.decided
+
+    def _drop_ended(self) -> None:
+        """The lowest number of the heap is open, and few others are not, however long that one stays open."""
+        numbers = self._coordinated
+        while numbers and not self._is_open(numbers[0]):
+            heappop(numbers)
+        if len(numbers) > 2 * (len(self.begun) + len(self.decided)) + ENDED_MOST:
+            self._coordinated = sorted({*self.begun, *self.decided})
 
     def is_over(self, key: Key) -> bool:
         """Whether the operation has ended here, so that whatever is still said of it comes late."""
@@ -223,8 +238,12 @@ class Crossing:
         before = table.pop(key, None)
         change = -_term(name, key, before) if before is not None else 0
         if value is not None:
+            if name in _COORDINATED and not self._is_open(key):
+                heappush(self._coordinated, key)
             table[key] = value
             change += _term(name, key, value)
+        elif name in _COORDINATED:
+            self._drop_ended()
         self.digest = (self.digest + change) & MASK
 
     def _hold(self, changes: list[Change], undo: Undo, promised: bool = False) -> None:
@@ -253,6 +272,8 @@ class Crossing:
             kind, of = _KINDS[name]
             key, value = msgspec.convert(key, kind), msgspec.convert(value, of)
             getattr(self, name)[key] = value
+            if name in _COORDINATED:
+                heappush(self._coordinated, key)
             if isinstance(value, Begun):
                 self._tree.locks.hold(value.own)
                 if value.op_id.client:
@@ -264,6 +285,7 @@ class Crossing:
         self.digest = self.recompute_digest()
 
 
+_COORDINATED = ("begun", "decided")
 _KINDS: dict[str, tuple[Any, Any]] = {
     "begun": (int, Begun),
     "decided": (int, Decided),

@@ -77,7 +77,7 @@ def check_block_size(size: int) -> None:
 
 
 def plan_add_block(files: Files, operation: AddBlock, call: Call, way: Way) -> Record:
-    body = _held(files, operation.inode, operation.append, call)
+    body = _held(files, operation, call)
     _check_finished(body, operation.length, operation.stamp)
     if len(body.blocks) >= BLOCKS_MAX:
         raise FsError("EFBIG", f"a file has at most {BLOCKS_MAX} blocks")
@@ -87,24 +87,28 @@ def plan_add_block(files: Files, operation: AddBlock, call: Call, way: Way) -> R
 
 
 def plan_complete(files: Files, operation: Complete, call: Call, way: Way) -> Record:
-    body = _held(files, operation.inode, operation.append, call)
+    body = _held(files, operation, call)
     _check_finished(body, operation.length, operation.stamp)
     return GrowRecord(*call, Done(), operation.inode, operation.length, 0)
 
 
 def plan_restamp(files: Files, operation: Restamp, call: Call, way: Way) -> Record:
-    block = _held(files, operation.inode, operation.append, call).unfinished
+    block = _held(files, operation, call).unfinished
     if block is None:
         raise FsError("EINVAL", "the file has no unfinished block")
     granted = Granted(Block(block.number, block.stamp + 1, 0))
     return RestampRecord(*call, granted, operation.inode)
 
 
-def _held(files: Files, inode: int, append: int, call: Call) -> Body:
-    """The body, if this very writer still holds it."""
-    body = files.tree.bodies.get(inode)
-    if body is None or body.writer != OpId(call.op_id.client, append):
-        raise FsError("ESTALE", f"the file is gone or not held by call {append} of {call.op_id.client}")
+def _held(files: Files, operation: AddBlock | Complete | Restamp, call: Call) -> Body:
+    """The body, if this very writer still holds it and knows what it ends with. Raises FsError ESTALE."""
+    body = files.tree.bodies.get(operation.inode)
+    holder = f"call {operation.append} of {call.op_id.client}"
+    if body is None or body.writer != OpId(call.op_id.client, operation.append):
+        raise FsError("ESTALE", f"the file is gone or not held by {holder}")
+    unfinished = body.unfinished
+    if operation.block != (unfinished.number if unfinished is not None else 0):
+        raise FsError("ESTALE", f"the file was taken back while {holder} wrote it: its last block is another")
     return body
 
 

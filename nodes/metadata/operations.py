@@ -101,11 +101,14 @@ class Append(_Operation, array_like=True, tag=True, gc=False):
 class AddBlock(_Operation, array_like=True, tag=True, gc=False):
     """The unfinished block is whole with `length` octets of this stamp, or with 0 given up; a new one is begun.
 
-    ESTALE when call `append` of this session does not hold the file any more.
+    ESTALE when call `append` of this session does not hold the file any more, or `block` is not its unfinished block: the cluster was taken
+    back to a checkpoint while it was written.
     """
 
     inode: int
     append: int
+    block: int = 0
+    """The unfinished block as the writer knows it; 0 for none."""
     length: int = 0
     stamp: int = 0
 
@@ -115,15 +118,17 @@ class Complete(_Operation, array_like=True, tag=True, gc=False):
 
     inode: int
     append: int
+    block: int = 0
     length: int = 0
     stamp: int = 0
 
 
 class Restamp(_Operation, array_like=True, tag=True, gc=False):
-    """A new stamp for the unfinished block, whose pipeline is to be built anew."""
+    """A new stamp for the unfinished block, whose pipeline is to be built anew. ESTALE as for `AddBlock`."""
 
     inode: int
     append: int
+    block: int
 
 
 class OpenSession(_Operation, array_like=True, tag=True, gc=False):

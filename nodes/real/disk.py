@@ -105,6 +105,10 @@ class RealDisk:
         told = os.statvfs(self.root)
         return told.f_frsize * told.f_blocks
 
+    def free(self) -> int:
+        told = os.statvfs(self.root)
+        return told.f_frsize * told.f_bavail
+
     def open_append(self, path: str) -> RealFile:
         self.check(self.root / path)
         return RealFile(self, self.root / path)
@@ -122,6 +126,15 @@ class RealDisk:
         synced.keep(synced.slot_of(path, WHOLE), WHOLE)
         fresh.replace(whole)
         sync_directory(whole.parent)
+
+    async def move(self, path: str, to: str) -> None:
+        old, new = self.root / path, self.root / to
+        await self.before_sync(old)
+        new.parent.mkdir(parents=True, exist_ok=True)
+        old.replace(new)
+        sync_directory(new.parent)
+        sync_directory(old.parent)
+        self.synced().rename(path, to)
 
     def remove(self, path: str) -> None:
         (self.root / path).unlink()

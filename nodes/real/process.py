@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import errno
 import fcntl
 import gc
 import json
@@ -132,15 +134,21 @@ class Process:
             self.trace.emit(Warned(what))
 
     def _on_error(self, error: BaseException) -> None:
-        """A disk that fails, or a bug: this server is no use to its group any more."""
+        """A disk that fails, or a bug: this server is no use to its group any more. It ends also when nobody can be told."""
         if self._code:
             return
         self._code = BUG_EXIT
-        reason = f"{type(error).__name__}: {error}"
-        if not isinstance(error, OSError):
-            traceback.print_exception(error, file=sys.stderr)
-        print(f"{self._name}: {reason}", file=sys.stderr, flush=True)
+        reason = self._reason(error)
         self._stop(reason)
+        with contextlib.suppress(OSError):
+            if not isinstance(error, OSError | Damaged):
+                traceback.print_exception(error, file=sys.stderr)
+            print(f"{self._name}: {reason}", file=sys.stderr, flush=True)
+
+    def _reason(self, error: BaseException) -> str:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            return f"no room is left in {self._data}: make some and start {self._name} again"
+        return f"{type(error).__name__}: {error}"
 
     def _on_loop_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
@@ -176,9 +184,7 @@ class Process:
         try:
             start(world)
         except (Damaged, OSError) as error:
-            self._stop(str(error))
-            self._code = BUG_EXIT
-            print(error, file=sys.stderr)
+            self._on_error(error)
         else:
             if world.coordination is not None:
                 world.coordination.start()
@@ -200,7 +206,8 @@ class Process:
             await world.coordination.close()
         world.network.close()
         world.control.close()
-        self.trace.close()
+        with contextlib.suppress(OSError):
+            self.trace.close()
         Path(self._file.control).unlink(missing_ok=True)
 
     # --- control ---------------------------------------------------------------------------------------------------
@@ -254,8 +261,9 @@ def hold(directory: Path) -> int:
         raise CannotStart(
             f"the data directory {directory} is held by process {holder or 'unknown'}"
         ) from None
-    os.ftruncate(fd, 0)
-    os.write(fd, f"{os.getpid()}\n".encode())
+    with contextlib.suppress(OSError):
+        os.ftruncate(fd, 0)
+        os.write(fd, f"{os.getpid()}\n".encode())
     return fd
 
 

@@ -26,17 +26,25 @@ WHOLE = 1 << 62
 
 
 class Synced:
-    """The record of one directory, held by its server. Raises Damaged for a file that is none of ours, OSError."""
+    """The record of one directory, held by its server. Raises Damaged for a file that is none of ours, OSError.
+
+    Its room on the disk is taken before it is mapped: writing to a mapped file for which there is no room ends a process without a word.
+    """
 
     def __init__(self, root: Path):
         path = root / NAME
-        fresh = not path.exists() or path.stat().st_size == 0
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        if fresh:
-            os.ftruncate(self._fd, SLOT * (SLOTS + 1))
-            os.pwrite(self._fd, MAGIC + FORMAT.to_bytes(2, "little"), 0)
-        check(path, os.pread(self._fd, SLOT, 0), os.fstat(self._fd).st_size)
-        self._map()
+        try:
+            if is_blank(path):
+                os.posix_fallocate(self._fd, 0, SLOT * (SLOTS + 1))
+                os.pwrite(self._fd, MAGIC + FORMAT.to_bytes(2, "little"), 0)
+            size = os.fstat(self._fd).st_size
+            check(path, os.pread(self._fd, SLOT, 0), size)
+            os.posix_fallocate(self._fd, 0, size)
+            self._map()
+        except (Damaged, OSError):
+            os.close(self._fd)
+            raise
         self._slots = dict(names(self._octets))
         self._free = [slot for slot in range(self._count, 0, -1) if not self._used(slot)]
 
@@ -51,7 +59,7 @@ class Synced:
     def slot_of(self, name: str, durable: int) -> int:
         """Of a file that is known, else a new one. `durable` is what is already durable of it; -1 when not even its name is.
 
-        Raises ValueError for a name that is too long.
+        Raises ValueError for a name that is too long, OSError when there is no room for more names.
         """
         slot = self._slots.get(name)
         if slot is None:
@@ -70,6 +78,14 @@ class Synced:
     def keep(self, slot: int, durable: int) -> None:
         self._lengths[slot * (SLOT // 8)] = durable + 1
 
+    def rename(self, name: str, to: str) -> None:
+        """What is durable of the file stays so under its new name."""
+        slot = self._slots.get(name)
+        if slot is not None:
+            durable = self._lengths[slot * (SLOT // 8)] - 1
+            self.forget(name)
+            self.keep(self.slot_of(to, durable), durable)
+
     def forget(self, name: str) -> None:
         slot = self._slots.pop(name, None)
         if slot is not None:
@@ -78,11 +94,16 @@ class Synced:
 
     def _grow(self) -> None:
         before = self._count
+        os.posix_fallocate(self._fd, 0, SLOT * (2 * before + 1))
         self._lengths.release()
         self._octets.close()
-        os.ftruncate(self._fd, SLOT * (2 * before + 1))
         self._map()
         self._free = list(range(self._count, before, -1))
+
+
+def is_blank(path: Path) -> bool:
+    """Nothing was ever recorded: it was begun when there was no room for it."""
+    return path.stat().st_size <= SLOT * (SLOTS + 1) and not path.read_bytes().strip(b"\0")
 
 
 def check(path: Path, head: bytes, size: int) -> None:
@@ -111,7 +132,7 @@ def lose_power(root: Path, rng: random.Random | None = None) -> list[str]:
     are. Raises Damaged, OSError.
     """
     path = root / NAME
-    if not path.exists():
+    if not path.exists() or is_blank(path):
         return []
     octets = path.read_bytes()
     check(path, octets, len(octets))

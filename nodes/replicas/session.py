@@ -10,6 +10,7 @@ from nodes.replicas.following import Following, Server
 from nodes.replicas.leader import RETRY_NS, Leader, guard_lock
 from nodes.scope import Scope, Tenure
 from nodes.trace.events import Warned
+from nodes.trace.ignoring import Ignoring
 from nodes.world import CoordinationError
 
 L = TypeVar("L", bound=Leader)
@@ -28,6 +29,7 @@ class Session(Generic[L]):
         self._look = look
         self._forget = forget
         """What holds watches of the session besides."""
+        self._ignoring = Ignoring(server.world)
         self.on_lost: Callable[[], None] = lambda: None
         self.scope: Scope | None = None
         """None without a session."""
@@ -103,10 +105,12 @@ class Session(Generic[L]):
             await world.clock.sleep(world.coordination.session_timeout_ns)
 
     def to_leader(self, step: Callable[[L, str, Any], None]) -> Callable[[str, Any], None]:
-        """A handler that takes a message to whoever leads here, and drops it while nobody does."""
+        """A handler that takes a message to whoever leads here; while nobody does it is ignored."""
 
         def deliver(peer: str, message: Any) -> None:
             if self.leader is not None:
                 step(self.leader, peer, message)
+            else:
+                self._ignoring.tell(peer, message, "this server does not lead")
 
         return deliver

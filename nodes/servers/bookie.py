@@ -11,6 +11,7 @@ from nodes.config import JournalNodeConfig
 from nodes.errors import Damaged
 from nodes.storage.journal_file import Journal
 from nodes.trace.events import Warned
+from nodes.trace.ignoring import Ignoring
 from nodes.trace.journal_events import JournalStored, WriterFenced
 from nodes.wake import Wake
 from nodes.wire.journal_messages import AddEntry, EntriesRead, EntryAdded, LedgerFenced, ReadEntries
@@ -43,6 +44,7 @@ class LedgerPart(msgspec.Struct):
 class Bookie:
     def __init__(self, world: World):
         self._world = world
+        self._ignoring = Ignoring(world)
         self._journal = Journal.open(world.disk, "journal")
         self._ledgers: dict[int, LedgerPart] = {}
         for place, octets in self._journal.entries(1, self._journal.last_sn):
@@ -117,6 +119,7 @@ class Bookie:
     def _add(self, peer: str, message: AddEntry) -> None:
         part = self._ledgers.get(message.ledger)
         if part is not None and part.fenced and not message.recovering:
+            self._ignoring.tell(peer, message, f"ledger {message.ledger} is being closed")
             self._replies.append((peer, LedgerFenced(message.ledger)))
             return
         self._store(Stored(message.ledger, message.sn, message.confirmed_sn, message.octets))

@@ -8,6 +8,7 @@ from typing import Any
 from nodes.config import MILLISECOND, SECOND, DataNodeConfig
 from nodes.servers.copying import Copying
 from nodes.servers.reporting import Reporter
+from nodes.servers.setting_aside import SettingAside
 from nodes.servers.stages import Stages
 from nodes.storage.block_file import BlockDamaged
 from nodes.storage.block_store import READ_OCTETS, BlockRefused, BlockStore
@@ -55,13 +56,15 @@ class DataNode:
                 group.number,
                 group.members,
                 lambda number=group.number: self._rows(number),  # type: ignore[misc]
-                lambda: (config.capacity, self._store.used),
+                self._space,
                 config.cluster.data.heartbeat_ms,
             )
             for group in config.cluster.groups
         }
         self._stages = Stages(world, world.scope, self._store, self._changed)
         self._copying = Copying(world, self._store)
+        names = {group.number: group.name for group in config.cluster.groups}
+        self._aside = SettingAside(world, self._store, self._stages, self._changed, names)
         self._told = (-1, -1, -1)
         self._table: dict[type[Message], Callable[[str, Any], None]] = {
             WriteBlock: self._on_write,
@@ -99,15 +102,20 @@ class DataNode:
     def _on_write(self, peer: str, message: WriteBlock) -> None:
         """Whoever writes tells the epoch in which the block was granted: commands of an earlier one are void."""
         self._heeds(home_group(message.block), message.epoch)
-        if self._known(message.block):
+        refused = self._refusal(message.block)
+        if not refused:
             self._stages.on_write(peer, message)
         else:
-            refusal = f"no group of this cluster has a block {message.block:x}"
-            answer = WriteOpened(message.block, message.stamp, self._world.name, refusal)
+            answer = WriteOpened(message.block, message.stamp, self._world.name, refused)
             self._world.network.send(peer, answer)
 
-    def _known(self, block: int) -> bool:
-        return home_group(block) in self._reporters
+    def _refusal(self, block: int) -> str:
+        """Why nobody may write the block; empty when one may."""
+        if home_group(block) not in self._reporters:
+            return f"no group of this cluster has a block {block:x}"
+        if self._aside.is_void(block):
+            return f"block {block:016x} came after the checkpoint to which its group went back"
+        return ""
 
     def _on_answer(self, peer: str, message: WriteOpened | PacketAcked) -> None:
         self._copying.on_answer(peer, message)
@@ -146,6 +154,11 @@ class DataNode:
 
     # --- reports ---------------------------------------------------------------------------------------------------
 
+    def _space(self) -> tuple[int, int]:
+        """What it can take in all, with what others leave on its disk, and what it has."""
+        used = self._store.used
+        return min(self._config.capacity, used + self._world.disk.free()), used
+
     def _row(self, block: int) -> Row | None:
         replica = self._store.replicas.get(block)
         if replica is None:
@@ -168,7 +181,8 @@ class DataNode:
             reporter.on_want(peer)
 
     def _on_heard(self, peer: str, message: BeatHeard) -> None:
-        self._heeds(message.group, message.epoch)
+        if self._heeds(message.group, message.epoch):
+            self._aside.on_heard(message.group, message.void)
 
     # --- commands --------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from nodes.replicas.log import NOTHING, ReplicaLog, decode_group, up_to
 from nodes.storage.journal_file import Journal
 from nodes.storage.sealed import seal, unseal
 from nodes.trace.events import Warned
+from nodes.trace.ignoring import Ignoring
 from nodes.trace.journal_events import JournalStored, WriterFenced
 from nodes.wake import Wake
 from nodes.wire.calls import Calls
@@ -73,6 +74,7 @@ class JournalNode:
                 f"the journal ends with sn {self._log.last.sn}, but was finished up to sn {self._kept.finished.sn}"
             )
         self._calls = Calls(world)
+        self._ignoring = Ignoring(world)
         self._inbox: list[tuple[str, Writers]] = []
         self._wanted = Wake()
         self._replies: list[tuple[str, Message]] = []
@@ -122,6 +124,8 @@ class JournalNode:
 
     async def _take(self, peer: str, message: Writers) -> None:
         if message.epoch < self._kept.promised:
+            told = f"of epoch {message.epoch}; epoch {self._kept.promised} is promised"
+            self._ignoring.tell(peer, message, told)
             self._replies.append((peer, HigherEpoch(self._kept.promised)))
             return
         if message.epoch > self._kept.promised:

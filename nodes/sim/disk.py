@@ -11,6 +11,7 @@ from nodes.sim.loop import Machine
 
 MICROSECOND = 1_000
 CAPACITY = 1 << 40
+"""Of a medium that nobody fills."""
 
 
 class StoredFile:
@@ -31,6 +32,7 @@ class Store:
         self.files: dict[str, StoredFile] = {}
         self.slow_ns = 0
         self.fails = False
+        self.capacity = CAPACITY
         self.synced: dict[str, int] = {}
         """By the first part of their path: how often files were synced."""
 
@@ -46,6 +48,14 @@ class Store:
     def check(self, path: str) -> None:
         if self.fails:
             raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+
+    def free(self) -> int:
+        return self.capacity - sum(len(file.octets) for file in self.files.values())
+
+    def take(self, path: str, octets: int) -> None:
+        """Room for so many more. Raises OSError."""
+        if self.capacity < CAPACITY and octets > self.free():
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
 
     def sync_ns(self) -> int:
         latency = 150 + int(self.rng.random() * 200)
@@ -66,6 +76,7 @@ class SimFile:
 
     def append(self, octets: bytes) -> None:
         self._disk.store.check(self._path)
+        self._disk.store.take(self._path, len(octets))
         self._file.octets += octets
 
     async def sync(self) -> None:
@@ -122,7 +133,10 @@ class SimDisk:
         return file
 
     def capacity(self) -> int:
-        return CAPACITY
+        return self.store.capacity
+
+    def free(self) -> int:
+        return self.store.free()
 
     def open_append(self, path: str) -> SimFile:
         self.store.check(path)
@@ -130,9 +144,15 @@ class SimDisk:
 
     async def replace(self, path: str, octets: bytes) -> None:
         await self.wait(path)
+        self.store.take(path, len(octets))
         file = self.store.files[path] = StoredFile()
         file.octets += octets
         file.durable = len(octets)
+
+    async def move(self, path: str, to: str) -> None:
+        self._there(path)
+        await self.wait(path)
+        self.store.files[to] = self.store.files.pop(path)
 
     def remove(self, path: str) -> None:
         self._there(path)

@@ -6,6 +6,7 @@ What is begun is written in order, becomes durable when it is finished, and is c
 from __future__ import annotations
 
 import errno
+from contextlib import suppress
 
 import msgspec
 
@@ -30,6 +31,8 @@ from nodes.units import home_group
 from nodes.world import AppendFile, Disk
 
 DIRECTORY = "blocks"
+ASIDE = "aside"
+"""Where replicas lie that a recovery to a checkpoint took out of the file system: nobody reads or reports them, and nothing removes them."""
 WRITING_MAX = 256
 """Replicas that may be written at once: each has an open file."""
 READ_OCTETS = 1 << 16
@@ -60,6 +63,7 @@ class BlockStore:
         self.capacity = capacity
         self.replicas: dict[int, Replica] = {}
         self.used = 0
+        """Octets of all replicas, those that were set aside among them."""
         self._open: dict[int, AppendFile] = {}
 
     @classmethod
@@ -71,6 +75,8 @@ class BlockStore:
         for found in names:
             if found[2] == "blk":
                 store._found(int(found[1], 16), found[1] in states)
+        aside = [name for name in disk.names(ASIDE) if name.endswith(".blk")]
+        store.used += sum(length_of(disk.size(f"{ASIDE}/{name}")) for name in aside)
         return store
 
     def _found(self, block: int, stated: bool) -> None:
@@ -191,6 +197,22 @@ class BlockStore:
                 self._disk.remove(path)
             except FileNotFoundError:
                 pass
+
+    async def set_aside(self, block: int) -> int:
+        """Puts a replica, as far as it was written, where it is kept and not used; its octets. Durable when it returns. Raises OSError.
+
+        A crash in between leaves a replica that is not whole, which can be set aside again.
+        """
+        self.leave(block)
+        replica = self.replicas.pop(block)
+        try:
+            for path in (_state(block), _data(block)):
+                with suppress(FileNotFoundError):
+                    await self._disk.move(path, f"{ASIDE}/{path.rpartition('/')[2]}")
+        except OSError:
+            self.replicas[block] = replica
+            raise
+        return replica.length
 
     # --- reading ---------------------------------------------------------------------------------------------------
 

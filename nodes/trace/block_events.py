@@ -25,7 +25,7 @@ class ReplicaRemoved(Event, frozen=True, array_like=True, gc=False):
     block: int
     stamp: int
     reason: str
-    """freed, excess, stale or damaged, as the active said; replaced by a later writing; found at the start."""
+    """freed, excess, stale or damaged, as the active said; replaced by a later writing; set aside by a recovery to a checkpoint."""
 
 
 class ReplicasFound(Event, frozen=True, array_like=True, gc=False):
@@ -34,6 +34,16 @@ class ReplicasFound(Event, frozen=True, array_like=True, gc=False):
     blocks: list[tuple[int, int]]
     more: bool
     """Whether another such event follows."""
+
+
+class BlocksSetAside(Event, frozen=True, array_like=True, gc=False):
+    """This data node has gone back with a group to a checkpoint: of what was written later it has nothing in use any more (CFS §4.3)."""
+
+    group: str
+    incarnation: int
+    blocks: int
+    octets: int
+    """What it set aside for that just now, in the replicas that it kept."""
 
 
 class NodeHolds(Event, frozen=True, array_like=True, gc=False):

@@ -17,6 +17,8 @@ class BarrierWritten(Event, frozen=True, array_like=True, gc=False):
     crc: int
     digest: int
     """Of the namespace at the barrier."""
+    next_block: int = 0
+    """Every block that is named at the barrier has a lower number."""
 
 
 class BlocksAtBarrier(Event, frozen=True, array_like=True, gc=False):

@@ -12,6 +12,7 @@ import msgspec
 from nodes.trace.base import Event
 from nodes.trace.block_events import (
     BlockHealth,
+    BlocksSetAside,
     DataNodeLost,
     FileCalled,
     NodeHolds,
@@ -200,6 +201,14 @@ class Warned(Event, frozen=True, array_like=True, gc=False):
     what: str
 
 
+class Ignored(Event, frozen=True, array_like=True, gc=False):
+    """A message without effect: of another view, ballot or epoch, of somebody who has no part in it, or of another configuration."""
+
+    sender: str
+    kind: str
+    reason: str
+
+
 # --- coordination (emitted by whoever observes the tree, as server "coordination") ---------------------------------
 
 
@@ -347,8 +356,9 @@ AnyEvent = (
     Started | Stopped | RoleChanged | StepTaken | Serving | StoppedServing | Durable | Cut | Committed | Applied
     | Delivered | JournalOpened | JournalCorrupt | Renewing | ImageWritten | ImageShelved | ImageRefused | PacketRefused | JournalPruned
     | BarrierWritten | BlocksAtBarrier | CheckpointOutcome | TakenBack
-    | PoolReported | ReportRefused | ReplicasDisagree | Repairing | LeaseLost | LeaseConfirmed | Warned | Placed | LockHeld | EpochRaised | Configured
-    | ReplicaStored | ReplicaDamaged | ReplicaRemoved | ReplicasFound | NodeHolds | BlockHealth | DataNodeLost | FileCalled
+    | PoolReported | ReportRefused | ReplicasDisagree | Repairing | LeaseLost | LeaseConfirmed | Warned | Ignored
+    | Placed | LockHeld | EpochRaised | Configured
+    | ReplicaStored | ReplicaDamaged | ReplicaRemoved | ReplicasFound | NodeHolds | BlockHealth | BlocksSetAside | DataNodeLost | FileCalled
     | JournalStored | WriterFenced
     | SharedStep | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | ProcessEnded | ProcessFound | CheckFailed
     | MessageSent | MessageReceived | MessageDropped

@@ -75,16 +75,16 @@ class TraceWriter:
         return self._number
 
     def flush(self) -> None:
-        """One write of all that was emitted. Raises OSError."""
+        """One write of all that was emitted. Raises OSError, and then has all of it still: what was sent after it must not leave without it."""
         if not self._buffer:
             return
         if self._file < 0 or self._size > SEGMENT_OCTETS:
             self._open(self._directory / name_of(self._first_in_buffer()))
-        octets, self._buffer = self._buffer, bytearray()
-        written = os.write(self._file, octets)
-        if written < len(octets):
+        written = os.write(self._file, self._buffer)
+        if written < len(self._buffer):
             os.ftruncate(self._file, self._size)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._directory))
+        self._buffer = bytearray()
         self._size += written
 
     def _first_in_buffer(self) -> int:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
+from nodes.trace.ignoring import Ignoring
 from nodes.wire.messages import Message
 from nodes.world import World
 
@@ -29,10 +30,11 @@ class Numbered(Protocol):
 
 
 class Calls:
-    """Numbers questions and gives each answer to who waits for it; late and unknown answers are dropped."""
+    """Numbers questions and gives each answer to who waits for it; late and unknown answers are ignored."""
 
     def __init__(self, world: World):
         self._world = world
+        self._ignoring = Ignoring(world)
         self._open: dict[int, tuple[str, asyncio.Future[Numbered | None]]] = {}
         self._next = world.rng.getrandbits(48)
         """Not from 0: what was asked by whoever led before, or before a restart, may be answered now."""
@@ -67,3 +69,5 @@ class Calls:
         asked, reply = self._open.get(message.call, ("", None))
         if reply is not None and asked in ("", peer) and not reply.done():
             reply.set_result(message)
+        else:
+            self._ignoring.tell(peer, message, "it answers nothing that is still asked")

@@ -20,6 +20,18 @@ class Row(msgspec.Struct, array_like=True, gc=False, frozen=True):
     state: int
 
 
+class Void(msgspec.Struct, array_like=True, gc=False, frozen=True):
+    """Blocks of one group that were numbered behind a barrier to which the cluster has gone back since (CFS §4.3)."""
+
+    incarnation: int = 0
+    """That of the last recovery; 0 when there was none."""
+    ranges: list[tuple[int, int]] = []
+    """The first number, and the first that is none of them any more."""
+
+    def __contains__(self, block: int) -> bool:
+        return any(first <= block < end for first, end in self.ranges)
+
+
 # --- between data nodes and metadata servers --------------------------------------------------------------------
 
 
@@ -63,10 +75,11 @@ class WantReport(Message, array_like=True, tag=True, gc=False):
 
 
 class BeatHeard(Message, array_like=True, tag=True, gc=False):
-    """The active of a group tells its epoch."""
+    """The active of a group tells its epoch, and which blocks are to be set aside."""
 
     group: int
     epoch: int
+    void: Void
 
 
 class Replicate(Message, array_like=True, tag=True, gc=False):

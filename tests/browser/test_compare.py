@@ -34,6 +34,18 @@ def test_what_cannot_be_compared_is_said(page: Page, lab: Running) -> None:
     expect(page.get_by_test_id("result-2")).to_have_attribute("data-state", "done", timeout=DONE_MS)
 
 
+def test_a_hole_is_opened_beside_the_safe_variant(page: Page, lab: Running) -> None:
+    page.goto(lab.url + "compare?scenario=labs/two-primary-views&with=&with=holes:none")
+    expect(page.get_by_test_id("configuration-2")).to_contain_text("safe")
+    page.get_by_test_id("compare-begin").click()
+    for number in (1, 2):
+        result = page.get_by_test_id(f"result-{number}")
+        expect(result).to_have_attribute("data-state", "done", timeout=DONE_MS)
+    checked = page.get_by_test_id("compare-figures").get_by_role("row", name=re.compile("^invariants"))
+    expect(checked.get_by_role("cell").nth(0)).to_contain_text("dense journal")
+    expect(checked.get_by_role("cell").nth(1)).to_contain_text("held")
+
+
 def test_the_wish_is_in_the_url(page: Page, lab: Running) -> None:
     page.goto(lab.url + WISH)
     page.get_by_test_id("add-configuration").click()

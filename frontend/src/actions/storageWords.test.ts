@@ -37,6 +37,11 @@ it("tells barriers, outcomes and goings back", () => {
   expect(told(event("TakenBack", { ...back, sn: 0 }))).toContain("begins incarnation 1 anew");
 });
 
+it("tells what a data node set aside", () => {
+  const aside = { group: "g1", incarnation: 1, blocks: 3, octets: 2048 };
+  expect(told(event("BlocksSetAside", aside))).toContain("went back with g1: 3 blocks set aside, 2.05 kB");
+});
+
 it("tells of blocks by their short numbers, and a missing one as a story", () => {
   const missing = event("BlockHealth", { block: "1000000000007", health: "missing", holders: [] });
   expect(told(missing)).toBe("block 0001·7 is missing: no data node that lives has it");

@@ -79,6 +79,9 @@ const BlockHealth: Tell<{ block: string; health: string; holders: string[] }> = 
 const DataNodeLost: Tell<{ group: string; node: string }> = (event) =>
   `${event.server} has not heard ${event.node} for too long: its replicas do not count in ${event.group}`;
 
+const BlocksSetAside: Tell<{ group: string; blocks: number; octets: number }> = (event) =>
+  `${event.server} went back with ${event.group}: ${count(event.blocks)} blocks set aside, ${octetWords(event.octets)}`;
+
 const JournalStored: Tell<{ sn: number }> = (event) =>
   `${event.server} keeps the journal up to sn ${count(event.sn)}`;
 const WriterFenced = (event: Told & { epoch: number }, words: { journalTerm: string }): string =>
@@ -102,7 +105,16 @@ const TakenBack: Tell<{ checkpoint: string; incarnation: number; operations: num
 export const STORAGE_TOLD = {
   ...{ ImageWritten, ImageShelved, ImageRefused, PacketRefused, JournalPruned },
   ...{ PoolReported, ReportRefused, ReplicasDisagree, Repairing },
-  ...{ ReplicaStored, ReplicaDamaged, ReplicaRemoved, ReplicasFound, NodeHolds, BlockHealth, DataNodeLost },
+  ...{
+    ReplicaStored,
+    ReplicaDamaged,
+    ReplicaRemoved,
+    ReplicasFound,
+    NodeHolds,
+    BlockHealth,
+    BlocksSetAside,
+    DataNodeLost,
+  },
   ...{ JournalStored, WriterFenced },
   ...{ BarrierWritten, BlocksAtBarrier, CheckpointOutcome, TakenBack },
 };

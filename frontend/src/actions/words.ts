@@ -111,6 +111,8 @@ const TOLD: Partial<Record<LabEvent["kind"] | keyof typeof STORAGE_TOLD, Tell>> 
   ProcessFound: (event: { of_server: string }) =>
     `${event.of_server} runs: its container can be reached again`,
   Warned: (event: { server: string; what: string }) => `${event.server} warns: ${event.what}`,
+  Ignored: (event: { server: string; sender: string; kind: string; reason: string }) =>
+    `${event.server} ignores a ${event.kind} from ${event.sender}: ${event.reason}`,
   JournalOpened: (event: { server: string; last_sn: number }, { place }) =>
     `${event.server} found its journal up to ${place} ${event.last_sn}`,
   JournalCorrupt: (event: { server: string; file: string; reason: string }) =>

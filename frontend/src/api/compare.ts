@@ -10,10 +10,12 @@ export interface ClusterChange {
   placement?: string;
   granularity?: string;
   cross_group?: string;
+  /** The paper's holes that are open; the scenario's own when left out. */
+  holes?: string[];
 }
 
 export interface Choices {
-  families: { name: string; says: string; groups_max: number }[];
+  families: { name: string; says: string; groups_max: number; standbys_max: number; holes: string[] }[];
   placements: string[];
   cross_groups: string[];
   scenarios: {

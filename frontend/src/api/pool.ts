@@ -147,6 +147,8 @@ export interface Recovery {
   incarnation: number;
   checkpoint: string;
   servers: Record<string, { group: string; groups: number; operations: number; sn: number; at_ns: number }>;
+  /** What data nodes set aside, of all groups. */
+  data_nodes: Record<string, { blocks: number; octets: number }>;
 }
 
 export interface CheckpointStory {

@@ -136,6 +136,8 @@ export interface Cluster {
   settled: boolean;
   start_s: number | null;
   trouble: string;
+  /** The paper's holes that are open: the cluster is not safe. */
+  holes: string[];
   timing: Record<string, number>;
   /** `counters` is null while the group's active does not answer. */
   groups: (Group & { counters: Counters | null })[];
@@ -220,6 +222,7 @@ export type ToldEvent =
   | Fields<"StoppedServing", { group: string; epoch: number; reason: string }>
   | Fields<"Renewing", { phase: string; sn: number; goal_sn: number }>
   | Fields<"WriterFenced", { epoch: number }>
+  | Fields<"Ignored", { sender: string; kind: string; reason: string }>
   | Fields<"SessionEnded", { of_server: string; reason: string }>
   | Fields<"JournalCorrupt", { file: string; offset: number; sn: number; reason: string }>
   | Fields<"Called", { client: string; of_number: number; error: string; of_server: string }>

@@ -23,6 +23,15 @@ export function Header({ onHelp }: { onHelp?: () => void }) {
           )}
         </span>
       </h1>
+      {cluster !== null && cluster.holes.length > 0 && (
+        <p
+          className="header-holes"
+          data-testid="holes"
+          title="The paper's holes that this cluster was started with"
+        >
+          not safe: {cluster.holes.join(", ")}
+        </p>
+      )}
       <PageLinks />
       <span className="header-space" />
       <Throttle />

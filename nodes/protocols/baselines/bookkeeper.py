@@ -15,6 +15,7 @@ from nodes.protocols.baselines.ledgers import Book, Fragment, Ledger, Ledgers
 from nodes.protocols.baselines.local import LocalJournal
 from nodes.protocols.baselines.shared_journal import JournalLost
 from nodes.replicas.view import GlobalView, ViewMoved
+from nodes.trace.ignoring import Ignoring
 from nodes.wire.calls import Calls
 from nodes.wire.journal_messages import EntriesRead, EntryAdded, LedgerFenced, ReadEntries
 from nodes.wire.messages import Mark, Message
@@ -35,6 +36,7 @@ class BookKeeper:
         self._patience_ns = patience_ns
         self._ledgers = Ledgers(world.coordination, view)
         self._calls = Calls(world)
+        self._ignoring = Ignoring(world)
         self._writer: LedgerWriter | None = None
         self._book = Book()
         self._turn = 0
@@ -46,7 +48,11 @@ class BookKeeper:
 
     def _to_writer(self, step: Callable[[LedgerWriter, str, Any], None]) -> Callable[[str, Any], None]:
         def deliver(peer: str, message: Any) -> None:
-            if self._writer is not None and peer in self._bookies:
+            if peer not in self._bookies:
+                self._ignoring.tell(peer, message, "it keeps no journal of this cluster")
+            elif self._writer is None:
+                self._ignoring.tell(peer, message, "this server writes no journal")
+            else:
                 step(self._writer, peer, message)
 
         return deliver

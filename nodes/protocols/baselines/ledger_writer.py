@@ -12,6 +12,7 @@ from nodes.protocols.baselines.ledgers import Book, Fragment, Ledger, Ledgers
 from nodes.protocols.baselines.local import LocalJournal
 from nodes.protocols.baselines.shared_journal import JournalLost
 from nodes.replicas.view import ViewMoved
+from nodes.trace.ignoring import Ignoring
 from nodes.wire.journal_messages import AddEntry, EntryAdded, LedgerFenced
 from nodes.wire.messages import JournalGroup, Mark
 from nodes.world import ConnectionLoss, World
@@ -40,6 +41,7 @@ class LedgerWriter:
         recovering: bool,
     ):
         self._world = world
+        self._ignoring = Ignoring(world)
         self._ledgers = ledgers
         self.book = book
         self.version = version
@@ -111,7 +113,13 @@ class LedgerWriter:
 
     def on_added(self, peer: str, message: EntryAdded) -> None:
         """Entries are acknowledged in their order: a later one that comes early is sent again."""
-        if message.ledger == self.ledger.number and peer in self._ensemble:
+        number = self.ledger.number
+        if message.ledger != number:
+            told = f"of ledger {message.ledger}; this is ledger {number}"
+            self._ignoring.tell(peer, message, told)
+        elif peer not in self._ensemble:
+            self._ignoring.tell(peer, message, f"not of the ensemble of ledger {number}")
+        else:
             if message.sn == self._acknowledged.get(peer, self._confirmed_sn) + 1:
                 self._acknowledged[peer] = message.sn
             self._count()
@@ -127,7 +135,10 @@ class LedgerWriter:
             self.on_progress()
 
     def on_fenced(self, peer: str, message: LedgerFenced) -> None:
-        if message.ledger == self.ledger.number:
+        if message.ledger != self.ledger.number:
+            told = f"of ledger {message.ledger}; this is ledger {self.ledger.number}"
+            self._ignoring.tell(peer, message, told)
+        else:
             self._lost = f"{peer} says that ledger {message.ledger} is being closed"
 
     @property

@@ -14,6 +14,7 @@ from nodes.config import MILLISECOND
 from nodes.protocols.baselines.local import LocalJournal
 from nodes.protocols.baselines.quorum_writer import QuorumWriter
 from nodes.replicas.view import GlobalView
+from nodes.trace.ignoring import Ignoring
 from nodes.wire.calls import Calls
 from nodes.wire.journal_messages import (
     AcceptJournal,
@@ -70,6 +71,7 @@ class QuorumJournal:
         self._finished_only = finished_only
         self._segment_ns = segment_ns
         self._calls = Calls(world)
+        self._ignoring = Ignoring(world)
         self._writer: QuorumWriter | None = None
         self._epoch = 0
         self._heard: dict[str, Any] = {}
@@ -88,21 +90,27 @@ class QuorumJournal:
 
     def _to_writer(self, step: Callable[[QuorumWriter, str, Any], None]) -> Callable[[str, Any], None]:
         def deliver(peer: str, message: Any) -> None:
-            if self._writer is not None and peer in self._nodes:
+            if peer not in self._nodes:
+                self._ignoring.tell(peer, message, "it keeps no journal of this cluster")
+            elif self._writer is None:
+                self._ignoring.tell(peer, message, "this server writes no journal")
+            else:
                 step(self._writer, peer, message)
 
         return deliver
 
     def _on_finished(self, peer: str, message: SegmentFinished) -> None:
         self._on_reply(peer, message)
-        self._to_writer(QuorumWriter.on_finished)(peer, message)
+        if self._writer is not None and peer in self._nodes:
+            self._writer.on_finished(peer, message)
 
     def _on_reply(self, peer: str, message: Any) -> None:
-        if (
-            type(message).__name__ == self._waited_for
-            and message.epoch == self._epoch
-            and peer in self._nodes
-        ):
+        if peer not in self._nodes:
+            self._ignoring.tell(peer, message, "it keeps no journal of this cluster")
+        elif message.epoch != self._epoch:
+            told = f"of epoch {message.epoch}; this is epoch {self._epoch}"
+            self._ignoring.tell(peer, message, told)
+        elif type(message).__name__ == self._waited_for:
             self._heard[peer] = message
             self._more.set()
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from nodes.config import MILLISECOND, SECOND
 from nodes.protocols.baselines.local import LocalJournal
 from nodes.protocols.baselines.shared_journal import JournalLost
+from nodes.trace.ignoring import Ignoring
 from nodes.wire.journal_messages import (
     FinishSegment,
     HigherEpoch,
@@ -51,6 +52,7 @@ class QuorumWriter:
         segment_ns: int,
     ):
         self._world = world
+        self._ignoring = Ignoring(world)
         self._epoch = epoch
         self._local = local
         self._patience_ns = patience_ns
@@ -116,17 +118,25 @@ class QuorumWriter:
 
     def on_written(self, peer: str, message: JournalWritten) -> None:
         node = self._nodes[peer]
-        if message.epoch == self._epoch and self._local.log.holds(message.mark):
+        if self._is_ours(peer, message) and self._local.log.holds(message.mark):
             node.acknowledged_sn = max(node.acknowledged_sn, message.mark.sn)
             self.on_progress()
 
     def on_out_of_step(self, peer: str, message: OutOfStep) -> None:
-        if message.epoch == self._epoch:
+        if self._is_ours(peer, message):
             self._nodes[peer].in_step = False
+
+    def _is_ours(self, peer: str, message: JournalWritten | OutOfStep) -> bool:
+        if message.epoch != self._epoch:
+            told = f"of epoch {message.epoch}; this is epoch {self._epoch}"
+            self._ignoring.tell(peer, message, told)
+        return message.epoch == self._epoch
 
     def on_higher_epoch(self, peer: str, message: HigherEpoch) -> None:
         if message.promised > self._epoch:
             self._lost = f"{peer} has promised epoch {message.promised}"
+        else:
+            self._ignoring.tell(peer, message, f"epoch {message.promised} is not above {self._epoch}")
 
     def on_finished(self, peer: str, message: SegmentFinished) -> None:
         if not self._finishing or message.epoch != self._epoch or message.last != self._previous:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from nodes.config import MILLISECOND, SECOND
 from nodes.metadata.pages import Log
 from nodes.protocols.mams.configuration import ConfigurationKeeper
+from nodes.protocols.mams.image_wish import Wish
 from nodes.protocols.mams.messages import ImageGoesOn, ImageTaken, Prune, TakeImage
 from nodes.protocols.mams.replica import Replica
 from nodes.protocols.mams.ssp import Ssp
@@ -59,8 +60,7 @@ class Imaging:
         self._taken_sn = max(replica.images.stored(), default=0)
         self._due = replica.log.last.incarnation < replica.origin.incarnation
         """The cluster has just gone back to a checkpoint: an image is taken without waiting for so many groups (CFS §4.3)."""
-        self._wanted = False
-        """Somebody wants an image now."""
+        self._wish = Wish()
         self._checks = False
         """Somebody wants every file of the pool to be read and compared now."""
         self._forces = False
@@ -100,7 +100,7 @@ class Imaging:
         """Why no image can be taken; empty when one will be."""
         if not self._sync.participants:
             return "no standby is in step that could take one"
-        self._wanted = True
+        self._wish.begin(self._orders)
         return ""
 
     def check_now(self) -> None:
@@ -142,6 +142,8 @@ class Imaging:
         if message.epoch != self._epoch:
             return
         asked = peer == self._ordered and message.order == self._orders
+        if isinstance(message, ImageTaken) and (asked or message.holders):
+            self._wish.on_image(peer, message.order, bool(message.holders))
         if isinstance(message, ImageGoesOn):
             if asked:
                 self._heard_ns = self._replica.world.clock.monotonic_ns()
@@ -168,7 +170,7 @@ class Imaging:
             return
         self._ordered = standbys[self._orders % len(standbys)]
         self._orders += 1
-        self._wanted = False
+        self._wish.on_order(self._ordered)
         self._ordered_at_ns = self._heard_ns = self._replica.world.clock.monotonic_ns()
         others = [node for node in [*standbys, self._replica.name] if node != self._ordered]
         self._order_sent = TakeImage(self._epoch, self._orders, [self._ordered, *others])
@@ -215,9 +217,12 @@ class Imaging:
             if self._gives_way():
                 continue
             self._forces = 2 * self._octets >= self._replica.config.cluster.log_octets
+            failure = self._wish.failure(bool(self._sync.participants))
+            if failure:
+                self._step("failed", failure)
             if self._forces and not self._sync.participants:
                 await self._take_alone()
-            elif self._forces or self._wanted or self._is_due():
+            elif self._forces or self._wish.stands or self._is_due():
                 self._order()
 
     async def look_after(self) -> None:

@@ -63,7 +63,7 @@ class Mams:
         replica = self._replica
         self._blocks = BlockKeeper(
             world, self._group, config.cluster.data, replica.state, self._commands_data_nodes,
-            lambda: replica.pins.blocks_below,
+            lambda: replica.pins.blocks_below, lambda: replica.void,
         )  # fmt: skip
         self._incarnations = Incarnations(
             replica, self._following.wake, self._stop_reading, self._blocks.ask_all

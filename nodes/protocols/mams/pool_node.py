@@ -28,6 +28,7 @@ from nodes.protocols.mams.messages import (
 from nodes.replicas.log import ReplicaLog, decode_group, up_to
 from nodes.replicas.state import ReplicatedState
 from nodes.trace.events import Cut, Durable
+from nodes.trace.ignoring import Ignoring
 from nodes.wake import Rounds
 from nodes.wire.messages import JournalGroup, Mark, Message
 from nodes.world import World
@@ -51,6 +52,7 @@ class PoolNode:
         rebuild: Callable[[], None],
     ):
         self._world = world
+        self._ignoring = Ignoring(world)
         self._log = log
         self._state = state
         self._holes = holes
@@ -149,6 +151,8 @@ class PoolNode:
 
     async def _on_prepare(self, peer: str, message: Prepare) -> None:
         if message.epoch < self.promised:
+            told = f"of epoch {message.epoch}; epoch {self.promised} is promised"
+            self._ignoring.tell(peer, message, told)
             self._replies.append((peer, Stale(self.promised)))
             return
         self._promise(message.epoch)
@@ -193,6 +197,8 @@ class PoolNode:
         if message.incarnation != self.incarnation:
             return
         if message.epoch < self.promised:
+            told = f"of epoch {message.epoch}; epoch {self.promised} is promised"
+            self._ignoring.tell(peer, message, told)
             self._replies.append((peer, Stale(self.promised)))
             return
         if not self._holes.late_watch:

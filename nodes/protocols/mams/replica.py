@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from nodes.config import GroupConfig, ServerConfig
@@ -21,6 +21,7 @@ from nodes.storage.journal_file import Journal, JournalCorrupt
 from nodes.trace.events import Applied, JournalOpened, StepTaken
 from nodes.trace.pool_events import JournalPruned
 from nodes.wire.calls import Calls
+from nodes.wire.data_messages import Void
 from nodes.wire.messages import Mark
 from nodes.world import World
 
@@ -51,6 +52,8 @@ class Replica:
     pins: Pins
     origin: Origin
     """The incarnation of the cluster that this server lives in."""
+    void: Void = field(default_factory=Void)
+    """The blocks that are no part of its past."""
 
     @property
     def name(self) -> str:

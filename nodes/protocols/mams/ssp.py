@@ -9,11 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import MILLISECOND
-from nodes.protocols.mams.messages import Commit, Mismatch, Prepare, Prepared
+from nodes.protocols.mams.messages import Commit, DecisionLogged, Mismatch, Prepare, Prepared
 from nodes.protocols.mams.pool_node import PoolNode
 from nodes.replicas.log import ReplicaLog, up_to
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import Configuration
+from nodes.trace.ignoring import Ignoring
 from nodes.wire.messages import JournalGroup, Mark, Message
 from nodes.world import World
 
@@ -48,6 +49,7 @@ class Ssp:
         shrinks_silently: bool,
     ):
         self._world = world
+        self._ignoring = Ignoring(world)
         self.epoch = epoch
         self._log = log
         self._state = state
@@ -117,9 +119,10 @@ class Ssp:
 
     def on_prepared(self, peer: str, message: Prepared) -> None:
         participant = self.participants.get(peer)
-        if message.epoch != self.epoch or participant is None or message.mark.sn < participant.matched.sn:
+        if not self.is_ours(peer, message) or participant is None or message.mark.sn < participant.matched.sn:
             return
         if not self._log.holds(message.mark):
+            self._ignoring.tell(peer, message, f"of a group {message.mark.sn} that is not in this journal")
             return
         participant.matched = message.mark
         now = self._world.clock.monotonic_ns()
@@ -128,10 +131,21 @@ class Ssp:
             self.pump(participant)
         self._progressed()
 
+    def is_ours(self, peer: str, message: Prepared | Mismatch | DecisionLogged) -> bool:
+        """Whether it is of this tenure, and of one of its participants."""
+        if message.epoch != self.epoch:
+            told = f"of epoch {message.epoch}; this is epoch {self.epoch}"
+            self._ignoring.tell(peer, message, told)
+            return False
+        if peer not in self.participants:
+            self._ignoring.tell(peer, message, "not of a participant")
+            return False
+        return True
+
     def on_mismatch(self, peer: str, message: Mismatch) -> None:
         """Goes back to where the two journals agree."""
         participant = self.participants.get(peer)
-        if message.epoch != self.epoch or participant is None:
+        if not self.is_ours(peer, message) or participant is None:
             return
         common = self._log.agrees_up_to(message.tails)
         mark = None if common is None else self._log.mark_at(common)

@@ -62,7 +62,10 @@ class TwoPhase(Ssp):
 
     def on_logged(self, peer: str, message: DecisionLogged) -> None:
         participant = self.participants.get(peer)
-        if participant is None or message.epoch != self.epoch or message.sn > self._decided_sn:
+        if not self.is_ours(peer, message) or participant is None:
+            return
+        if message.sn > self._decided_sn:
+            self._ignoring.tell(peer, message, f"of decision {message.sn}; {self._decided_sn} is the last")
             return
         self._logged[peer] = max(message.sn, self._logged.get(peer, 0))
         if self._logged[peer] >= self._decided_sn and participant.matched.sn >= participant.sent_sn:

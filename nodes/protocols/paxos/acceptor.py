@@ -25,6 +25,7 @@ from nodes.protocols.paxos.messages import (
 from nodes.protocols.paxos.queue import CoordinationQueue
 from nodes.replicas.state import ReplicatedState
 from nodes.trace.events import Warned
+from nodes.trace.ignoring import Ignoring
 from nodes.wake import Rounds
 from nodes.wire.messages import Message
 from nodes.world import World
@@ -47,6 +48,7 @@ class Acceptor:
         memory_only: bool,
     ):
         self._world = world
+        self._ignoring = Ignoring(world)
         self.log = log
         self.queue = queue
         self._state = state
@@ -97,18 +99,22 @@ class Acceptor:
         self._promise(ballot)
         await self._wanted.over()
 
-    def _refuses(self, peer: str, ballot: int) -> bool:
+    def _refuses(self, peer: str, message: PaxosPrepare | Accept | Success) -> bool:
+        ballot = message.ballot
         if self.promised <= ballot <= BALLOT_MAX:
             return False
         if ballot > BALLOT_MAX:
             self._warn(f"{peer} speaks of ballot {ballot}, which cannot be")
         else:
+            told = f"of ballot {ballot}; ballot {self.promised} is promised"
+            self._ignoring.tell(peer, message, told)
             self._world.network.send(peer, Outbid(self.promised))
         return True
 
-    def _follows(self, peer: str, ballot: int) -> bool:
-        """Whether phase 2 of this ballot is taken from this peer."""
-        if self._refuses(peer, ballot):
+    def _follows(self, peer: str, message: Accept | Success) -> bool:
+        """Whether phase 2 of its ballot is taken from this peer."""
+        ballot = message.ballot
+        if self._refuses(peer, message):
             return False
         self._promise(ballot)
         if self.primary == self._world.name:
@@ -123,7 +129,7 @@ class Acceptor:
     # --- phase 1 ---------------------------------------------------------------------------------------------------
 
     def _on_prepare(self, peer: str, message: PaxosPrepare) -> None:
-        if not self._refuses(peer, message.ballot):
+        if not self._refuses(peer, message):
             self._promise(message.ballot)
             self._promises.append((peer, message))
             self._wanted.set()
@@ -142,7 +148,7 @@ class Acceptor:
     # --- phase 2 ---------------------------------------------------------------------------------------------------
 
     def _on_accept(self, peer: str, message: Accept) -> None:
-        if not self._follows(peer, message.ballot):
+        if not self._follows(peer, message):
             return
         slot = message.first - 1
         for octets in message.records:
@@ -187,7 +193,7 @@ class Acceptor:
     # --- success ---------------------------------------------------------------------------------------------------
 
     def _on_success(self, peer: str, message: Success) -> None:
-        if self._follows(peer, message.ballot) and not self._decide(message.ballot, message.slot):
+        if self._follows(peer, message) and not self._decide(message.ballot, message.slot):
             self._report()
 
     def _decide(self, ballot: int, slot: int) -> bool:

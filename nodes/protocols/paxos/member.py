@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from nodes.config import MILLISECOND, GroupConfig, ServerConfig
@@ -21,6 +22,7 @@ from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import GlobalView
 from nodes.storage.journal_file import Journal
 from nodes.trace.events import Applied, JournalOpened, StepTaken, Warned
+from nodes.trace.ignoring import Ignoring
 from nodes.wire.messages import Mark
 from nodes.world import World
 
@@ -66,6 +68,10 @@ class Member:
 
     def warn(self, what: str) -> None:
         self.world.trace.emit(Warned(what))
+
+    @cached_property
+    def ignoring(self) -> Ignoring:
+        return Ignoring(self.world)
 
 
 PAPER = {"election": "Recovery", "upgrade": "Recovery", "view": "Recovery"}

@@ -89,6 +89,8 @@ class AskLease(Message, array_like=True, tag=True, gc=False):
 class LeaseGranted(Message, array_like=True, tag=True, gc=False):
     ballot: int
     sent_ns: int
+    length_ns: int
+    """For so long the primary counts it; a secondary whose own configuration says more does not answer for longer."""
 
 
 class PaxosJoin(Message, array_like=True, tag=True, gc=False):

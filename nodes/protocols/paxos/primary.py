@@ -94,7 +94,11 @@ class Primary(Leader):
     def on_ask_lease(self, peer: str, message: AskLease) -> None:
         """Granted to members of the recorded view that are not about to leave it, while this server may answer itself."""
         proposer, member = self.proposer, self._member
-        if proposer is None or message.ballot != self.ballot or not self.lease.holds:
+        if message.ballot != self.ballot:
+            told = f"of ballot {message.ballot}; this is ballot {self.ballot}"
+            member.ignoring.tell(peer, message, told)
+            return
+        if proposer is None or not self.lease.holds:
             return
         follower = proposer.followers.get(peer)
         stays = proposer.changing is None or peer in proposer.changing[1]
@@ -106,7 +110,7 @@ class Primary(Leader):
         follower.remind(message.executed)
         if not follower.silent(self._timeout_ns):
             self._granted.grant(peer)
-            member.world.network.send(peer, LeaseGranted(self.ballot, message.sent_ns))
+            member.world.network.send(peer, LeaseGranted(self.ballot, message.sent_ns, member.lease_ns))
 
     def counters(self) -> dict[str, int] | None:
         """None before it serves."""

@@ -18,6 +18,7 @@ from nodes.protocols.paxos.messages import Accepted, LogRecord
 from nodes.protocols.paxos.packing import Packing
 from nodes.replicas.state import ReplicatedState
 from nodes.trace.events import Committed
+from nodes.trace.ignoring import Ignoring
 from nodes.wire.messages import Mark
 from nodes.world import World
 
@@ -44,6 +45,7 @@ class Proposer:
         made: int,
     ):
         self._world = world
+        self._ignoring = Ignoring(world)
         self._group = group
         self._configured = configured
         self.ballot = ballot
@@ -166,6 +168,8 @@ class Proposer:
     def on_accepted(self, peer: str, message: Accepted) -> None:
         follower = self.followers.get(peer)
         if follower is None or message.ballot != self.ballot:
+            what = "not of who is sent records" if follower is None else f"of ballot {message.ballot}"
+            self._ignoring.tell(peer, message, f"{what}; this is ballot {self.ballot}")
             return
         follower.on_accepted(message)
         if follower.sent < self.last:

@@ -62,16 +62,19 @@ class Reading:
 
     def on_granted(self, peer: str, message: LeaseGranted) -> None:
         acceptor = self._member.acceptor
-        if (peer, message.ballot) == (acceptor.primary, acceptor.promised):
-            member = self._member
-            self.lease.granted(message.sent_ns, member.lease_ns)
-            takeover_ns = TAKEOVER_SESSIONS * member.config.cluster.timing.session_timeout_ms * MILLISECOND
-            self._keep_reads_until_ns = member.world.clock.monotonic_ns() + takeover_ns
-            for client, call in self.take_kept():
-                if is_read(call):
-                    self.on_read(client, call)  # type: ignore[arg-type]
-                else:
-                    self.refuse(client, call.number)
+        if (peer, message.ballot) != (acceptor.primary, acceptor.promised):
+            told = f"ballot {acceptor.promised} of {acceptor.primary or 'nobody'} is followed here"
+            self._member.ignoring.tell(peer, message, f"of ballot {message.ballot}; {told}")
+            return
+        member = self._member
+        self.lease.granted(message.sent_ns, min(message.length_ns, member.lease_ns))
+        takeover_ns = TAKEOVER_SESSIONS * member.config.cluster.timing.session_timeout_ms * MILLISECOND
+        self._keep_reads_until_ns = member.world.clock.monotonic_ns() + takeover_ns
+        for client, call in self.take_kept():
+            if is_read(call):
+                self.on_read(client, call)  # type: ignore[arg-type]
+            else:
+                self.refuse(client, call.number)
 
     async def renew(self) -> None:
         """Asks three times in the length of a lease; for ever."""

@@ -57,6 +57,8 @@ class Takeover:
 
     def on_promise(self, peer: str, message: PaxosPromise) -> None:
         if message.ballot != self.ballot:
+            told = f"of ballot {message.ballot}; this is ballot {self.ballot}"
+            self._member.ignoring.tell(peer, message, told)
             return
         if not credible(message):
             self._member.warn(f"{peer} promises and tells what cannot be")

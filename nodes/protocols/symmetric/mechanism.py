@@ -130,6 +130,8 @@ class Symmetric:
         def deliver(peer: str, message: Any) -> None:
             if self._membership.member is not None:
                 step(self._membership.member, peer, message)
+            else:
+                self._replica.ignoring.tell(peer, message, "this server is outside the view")
 
         return deliver
 
@@ -137,8 +139,10 @@ class Symmetric:
         member = self._membership.member
         if member is None:
             return
-        if message.view < member.view.number:
-            self._world.network.send(peer, m.Installed(member.view.number))
+        number = member.view.number
+        if message.view < number:
+            self._replica.ignoring.tell(peer, message, f"of view {message.view}; this is view {number}")
+            self._world.network.send(peer, m.Installed(number))
         else:
             member.on_alive(peer, message)
 

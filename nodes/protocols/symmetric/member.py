@@ -134,7 +134,14 @@ class Member:
 
     def _id(self, peer: str, message: Broadcast | Held | Missing | Alive) -> int | None:
         """The sender's id; None for one who is not in this view, or speaks of another."""
-        return self._ids.get(peer) if message.view == self.view.number else None
+        number = self.view.number
+        if message.view != number:
+            self._replica.ignoring.tell(peer, message, f"of view {message.view}; this is view {number}")
+        elif peer not in self._ids:
+            self._replica.ignoring.tell(peer, message, f"not of a member of view {number}")
+        else:
+            return self._ids[peer]
+        return None
 
     def on_broadcast(self, peer: str, message: Broadcast) -> None:
         sender = self._id(peer, message)
@@ -143,6 +150,8 @@ class Member:
         if not self._causal.well_formed(sender, message.message):
             self._world.trace.emit(Warned(f"{peer} broadcast a message that cannot be its own"))
             return
+        if message.message.counter <= self._causal.received[sender]:
+            self._replica.ignoring.tell(peer, message, f"broadcast {message.message.counter} came before")
         for accepted in self._causal.accept(message.message):
             self._order.accept(accepted)
             self._causal.acknowledged(accepted.sender, accepted.received[self.own])
@@ -166,7 +175,11 @@ class Member:
 
     def on_alive(self, peer: str, message: Alive) -> None:
         sender = self._id(peer, message)
-        if sender is None or len(message.received) != len(self._ids):
+        if sender is None:
+            return
+        if len(message.received) != len(self._ids):
+            told = f"counts {len(message.received)} members; the view has {len(self._ids)}"
+            self._replica.ignoring.tell(peer, message, told)
             return
         now_ns = self._now_ns()
         self.presence.heard(sender, message.sent_ns, message.echo_ns, now_ns)

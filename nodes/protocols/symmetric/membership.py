@@ -100,6 +100,9 @@ class Membership:
             self._world.network.send(peer, Installed(self.view_number))
         elif message.view > self.view_number:
             self._look_again()
+        elif message.rules != self._replica.rules:
+            told = f"joins with {message.rules}; here it is {self._replica.rules}"
+            self._replica.ignoring.tell(peer, message, told)
         else:
             self._outside.on_join(peer, message, self._now_ns())
             member = self.member is not None and self.member.view.number == message.view
@@ -113,7 +116,8 @@ class Membership:
         if self.member is not None:
             self.member.tick()
         elif self.prepared:
-            join = JoinView(self.view_number, self._replica.log.tails(), self._outside.hears(self._now_ns()))
+            hears = self._outside.hears(self._now_ns())
+            join = JoinView(self.view_number, self._replica.log.tails(), hears, self._replica.rules)
             for name in sorted({*self._group.members, *self._agreement.agreed.members} - {self._world.name}):
                 self._world.network.send(name, join)
 

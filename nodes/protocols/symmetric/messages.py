@@ -69,6 +69,8 @@ class JoinView(Message, array_like=True, tag=True, gc=False):
     tails: list[Mark]
     hears: list[str]
     """Servers that have answered it lately."""
+    rules: str
+    """The part of its configuration that every member of a view must have alike."""
 
 
 class Welcome(Message, array_like=True, tag=True, gc=False):

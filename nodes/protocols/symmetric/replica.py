@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
+import msgspec
+
 from nodes.config import GroupConfig, ServerConfig
 from nodes.metadata.namespace import Namespace
 from nodes.protocols.symmetric.agreement import Agreement
@@ -12,6 +14,7 @@ from nodes.protocols.symmetric.execution import Execution, Outcome
 from nodes.replicas.log import NOTHING, ReplicaLog, encode_group
 from nodes.storage.journal_file import Journal
 from nodes.trace.events import Applied, Committed, Cut, Durable, JournalOpened, StepTaken
+from nodes.trace.ignoring import Ignoring
 from nodes.wire.calls import Calls
 from nodes.wire.messages import JournalGroup, Mark
 from nodes.world import World
@@ -28,6 +31,7 @@ class Replica:
         self.log = log
         self.agreement = Agreement(world.coordination, group.name, world.name, holes.views_without_agreement)
         self.calls = Calls(world)
+        self.ignoring = Ignoring(world)
         self.execution = Execution(self._empty())
         self.settling = asyncio.Lock()
         """Held by whoever cuts and settles the journal."""
@@ -43,6 +47,14 @@ class Replica:
         return Namespace(
             group=self.group.number, short_memory=self.config.cluster.holes.short_duplicate_memory
         )
+
+    @property
+    def rules(self) -> str:
+        """What the safety of a view rests on (safety rules 5 to 9): members of different rules would order, or count leases, differently."""
+        cluster = self.config.cluster
+        opened = [name for name, is_open in msgspec.structs.asdict(cluster.holes).items() if is_open]
+        holes = ", ".join(opened) or "none"
+        return f"order {cluster.order}, leases of {cluster.timing.ack_timeout_ms} ms, holes {holes}"
 
     def step(self, step: str, detail: str, view: int, paper: str = "SAA §5.3") -> None:
         self.world.trace.emit(StepTaken("view change", step, paper, detail, view))

@@ -15,6 +15,16 @@ def test_it_looks_well(browser: Browser, family: Running) -> None:
     looks_well(browser, family, "symmetric")
 
 
+def test_compare_proposes_the_family_that_runs(page: Page, family: Running) -> None:
+    page.goto(family.url + "compare")
+    first, second = (page.get_by_test_id(f"configuration-{number}") for number in (1, 2))
+    expect(first.get_by_label("protocol")).to_have_value("symmetric")
+    expect(first.get_by_label("standbys")).to_have_value("2")
+    expect(second.get_by_label("protocol")).to_have_value("mams")
+    first.get_by_label("protocol").select_option("single")
+    expect(first.get_by_label("standbys")).to_have_value("0")
+
+
 def test_members_views_and_who_is_outside(page: Page, family: Running) -> None:
     opened(page, family.url)
     for name in ("mds1", "mds2", "mds3"):

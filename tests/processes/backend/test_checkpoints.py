@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from backend import remote
+from backend.cli import content_path
 from backend.errors import LabError
 from tests.processes.backend.running import CLOVERLAB, REPOSITORY, Up, up
 
@@ -66,6 +69,49 @@ def test_mark_list_and_recover(cluster: Up) -> None:
         fs(cluster, "stat", "/after")
     assert len(servers_aside(cluster)) >= 2
     assert {lamp["invariant"] for lamp in cluster.cluster()["lamps"] if lamp["state"] == "red"} == set()
+
+
+def test_data_nodes_go_back_too(cluster: Up) -> None:
+    """Blocks of before the barrier lie as they did, one for one; what was put, appended and written anew later is set aside on every disk."""
+    nodes = [cluster.data / "servers" / name for name in ("dn1", "dn2", "dn3")]
+    old, new = Random(1).randbytes(100_000), Random(2).randbytes(100_000)
+    put(cluster, "/kept", old)
+    put(cluster, "/rewritten", old)
+    assert command(cluster, "mark", "blocks").returncode == 0
+    at_barrier = [lying(node / "blocks") for node in nodes]
+    put(cluster, "/kept", new, "POST")
+    fs(cluster, "rm", "/rewritten")
+    put(cluster, "/rewritten", new)
+    put(cluster, "/later", new)
+    assert command(cluster, "recover", "blocks", "--yes").returncode == 0
+    for node, before in zip(nodes, at_barrier, strict=True):
+        cluster.await_true(
+            lambda n=node, b=before: lying(n / "blocks") == b, f"{node.name} as at the barrier"
+        )
+        cluster.await_true(
+            lambda n=node: sum(name.endswith(".rep") for name in lying(n / "aside")) == 6,
+            f"{node.name} aside",
+        )
+    cluster.await_true(lambda: len(actives(cluster)) == 2, "both groups serve again")
+    assert got(cluster, "/kept") == got(cluster, "/rewritten") == old
+    story = cluster.get("/api/checkpoints/story")["recoveries"][-1]
+    told = {name: (each["blocks"], each["octets"]) for name, each in story["data_nodes"].items()}
+    assert told == dict.fromkeys(("dn1", "dn2", "dn3"), (6, 300_000))
+    assert {lamp["invariant"] for lamp in cluster.cluster()["lamps"] if lamp["state"] == "red"} == set()
+
+
+def put(cluster: Up, path: str, octets: bytes, method: str = "PUT") -> None:
+    remote.send(cluster.port, method, content_path(path), io.BytesIO(octets))
+
+
+def got(cluster: Up, path: str) -> bytes:
+    file = io.BytesIO()
+    remote.receive(cluster.port, content_path(path), file)
+    return file.getvalue()
+
+
+def lying(directory: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in directory.glob("*")}
 
 
 def test_delete(cluster: Up) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from kazoo.client import KazooClient
 
-from backend.errors import CannotStart, Impossible
+from backend.errors import CannotStart, Impossible, Unavailable
 from backend.fabrics.children import Children
 from backend.fabrics.coordination import EmbeddedEnsemble, RealEnsemble, host_and_port
 from backend.fabrics.fabric import wait_until
@@ -88,6 +88,21 @@ def test_taking_the_lock_removes_it_and_its_owners_place_at_once(tmp_path: Path)
             assert play.client.connected
             with pytest.raises(Impossible, match="was not taken"):
                 await play.ensemble.take_lock("g1", "mds1")
+
+    asyncio.run(body())
+
+
+def test_while_coordination_is_gone_no_lock_is_taken(tmp_path: Path) -> None:
+    async def body() -> None:
+        async with played(tmp_path) as play:
+            await play.become_active()
+            await play.ensemble.take_lock("g1", "mds1")
+            await play.become_active()
+            await play.children.by_name["coordination"].kill()
+            with pytest.raises(Unavailable, match="coordination did not answer"):
+                await asyncio.wait_for(play.ensemble.take_lock("g1", "mds1"), 15)
+            await play.ensemble.restart()
+            assert await asyncio.to_thread(play.client.exists, f"{G}/lock")
 
     asyncio.run(body())
 

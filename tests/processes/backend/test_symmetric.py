@@ -19,10 +19,12 @@ def test_a_member_is_killed_and_work_goes_on(tmp_path: Path) -> None:
         verbs = {verb["verb"] for verb in running.get("/api/verbs")}
         assert "force_view" in verbs and "take_lock" not in verbs
         running.fault("crash", "mds1")
+        assert not running.cluster()["settled"]
         sn = running.cluster()["groups"][0]["commit_sn"]
         running.await_true(lambda: running.cluster()["groups"][0]["epoch"] > 2, "the view without it")
         running.await_true(lambda: running.cluster()["groups"][0]["commit_sn"] > sn + 20, "work that goes on")
         remote.ask(running.port, "POST", "/api/fs", {"do": "mkdir", "path": "/while-it-was-away"})
+        assert not running.cluster()["settled"]
         running.fault("restart", "mds1")
         running.await_true(lambda: running.server("mds1")["role"] == "member", "mds1 in the view again")
         running.await_green()

@@ -2,50 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from random import Random
 from typing import Any
 
 import pytest
 
-from nodes.config import SECOND, DataConfig, Holes
+from nodes.config import SECOND, Holes
 from nodes.metadata.operations import Delete, Mkdir
 from nodes.protocols.mams.checkpoints.messages import WriteBarrier
 from nodes.storage import journal_file
 from nodes.trace.checkpoints import BlocksAtBarrier
 from nodes.trace.events import JournalPruned
 from nodes.wire.data_messages import FullReport
+from tests.simulation.recovery.content import NODES, get, put, replicas, with_data
 from tests.simulation.recovery.lab import Checkpoints
-
-NODES = ["dn1", "dn2", "dn3"]
-
-
-def put(lab: Checkpoints, path: str, octets: bytes) -> None:
-    async def parts() -> AsyncIterator[bytes]:
-        yield octets
-
-    task = lab.ada.begin(lab.ada.files.put(path, parts()))
-    lab.cluster.run_until(task.done, 60 * SECOND)
-    task.result()
-
-
-def get(lab: Checkpoints, path: str) -> bytes:
-    async def gather() -> bytes:
-        return b"".join([octets async for octets in lab.eve.files.get(path)])
-
-    task = lab.eve.begin(gather())
-    lab.cluster.run_until(task.done, 60 * SECOND)
-    return bytes(task.result())
-
-
-def replicas(lab: Checkpoints) -> list[str]:
-    """Whole replicas on all data nodes."""
-    return [path for name in NODES for path in lab.cluster.servers[name].store.files if path.endswith(".rep")]
-
-
-def with_data(seed: int, groups: int, **settings: Any) -> Checkpoints:
-    return Checkpoints(seed, groups, 2, placement="random", data=DataConfig(nodes=NODES), **settings)
-
 
 # --- refused ---------------------------------------------------------------------------------------------------------
 

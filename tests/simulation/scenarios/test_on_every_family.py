@@ -1,17 +1,16 @@
-"""The scenarios of one group, their workload and faults, on every family that must lose nothing."""
+"""Scenarios on every family but their own: workload, faults and expectations. All files with CLOVERLAB_FAMILIES=all."""
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from backend.compare.worker import on_another
+from backend.scenarios import everywhere
 from backend.scenarios.reading import read
-from backend.scenarios.runner import run
-from benchmarks.seeds import LOSES
 from nodes.families import FAMILIES
+from tests.families import chosen
 
 SCENARIOS = Path(__file__).resolve().parents[3] / "scenarios"
 FILES = (
@@ -25,13 +24,14 @@ FILES = (
 )
 
 
-@pytest.mark.parametrize("file", FILES)
-@pytest.mark.parametrize(
-    "protocol", [name for name, family in FAMILIES.items() if family.standbys_max and name not in LOSES]
-)
-def test_nothing_is_lost(protocol: str, file: str) -> None:
-    scenario = on_another(read(SCENARIOS / file)[0], {"protocol": protocol})
-    outcome = asyncio.run(run(scenario, "simulated", scenario.seed))
-    assert outcome.held, [verdict for verdict in outcome.verdicts if not verdict.held]
-    assert {lamp["invariant"]: lamp["explanation"] for lamp in outcome.lamps if lamp["state"] == "red"} == {}
-    assert outcome.calls > 500
+def plays() -> Iterator[tuple[str, str]]:
+    for file in chosen(FILES, (everywhere.shown(path) for path in everywhere.files())):
+        own = read(SCENARIOS / file)[0].cluster.protocol
+        refused = everywhere.refusals(SCENARIOS / file)
+        yield from ((file, protocol) for protocol in FAMILIES if protocol not in refused and protocol != own)
+
+
+@pytest.mark.parametrize(("file", "protocol"), list(plays()))
+def test_it_holds(file: str, protocol: str) -> None:
+    word, missed = everywhere.played(SCENARIOS / file, protocol)
+    assert missed == "" and word.startswith(everywhere.HELD)

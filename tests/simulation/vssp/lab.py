@@ -119,3 +119,24 @@ class PoolLab:
 
 
 __all__ = ["AnyEvent", "PoolLab", "namespace_of"]
+
+
+def partitions_of(lab: PoolLab, name: str) -> dict[str, bytes]:
+    """Of every image that lies there, by path."""
+    return {path: bytes(octets) for path, octets in lab.files(name).items() if ".p" in path}
+
+
+def ready(seed: int, files: int = 20_000) -> PoolLab:
+    """n1 and n2 have an image; n3 was away."""
+    lab = PoolLab(seed, files=files)
+    lab.cluster.faults.crash("n3")
+    assert lab.written() == ["n1", "n2"]
+    lab.cluster.faults.restart("n3")
+    lab.cluster.run_for(SECOND)
+    return lab
+
+
+def survey(lab: PoolLab) -> dict[int, list[str]]:
+    """Who has which image, as n1 finds it; what is wrong is ordered to be repaired."""
+    found = lab.run("n1", lab.pools["n1"].survey(lab.names))
+    return {each.sn: each.holders for each in found}

@@ -13,6 +13,7 @@ from backend.checkpoints.story import told
 from nodes.trace import checkpoints as c
 from nodes.trace import events as e
 from nodes.trace.base import Event
+from nodes.trace.block_events import BlocksSetAside
 from tests.unit.backend.story import MS, Story
 
 HOMES = {"mds1": "g1", "mds2": "g1", "mds4": "g2", "mds5": "g2"}
@@ -84,6 +85,15 @@ def test_recoveries_tell_what_each_server_set_aside() -> None:
     [recovery] = after(*back)["recoveries"]
     assert (recovery["incarnation"], recovery["checkpoint"]) == (1, "monday")
     assert {name: each["operations"] for name, each in recovery["servers"].items()} == dict.fromkeys(HOMES, 5)
+
+
+def test_recoveries_tell_what_each_data_node_set_aside() -> None:
+    """Of all groups together; one that starts again finds nothing more."""
+    told = [(3, 900), (2, 100), (0, 0)]
+    aside = [("dn1", BlocksSetAside("g1", 1, blocks, octets)) for blocks, octets in told]
+    [recovery] = after(("mds1", c.TakenBack("g1", 1, "monday", 2, 10, 3, 4, 7, 5)), *aside)["recoveries"]
+    assert recovery["data_nodes"] == {"dn1": {"blocks": 5, "octets": 1000}}
+    assert after(*aside)["recoveries"] == []
 
 
 @settings(max_examples=60, deadline=None)

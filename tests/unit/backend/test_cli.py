@@ -13,6 +13,10 @@ from backend.cli import entry, split_arguments
         (["up", "--port", "0"], "--port"),
         (["up", "--port", "many"], "--port"),
         (["up", "--protocol", "raft"], "unknown; there is mams"),
+        (
+            ["up", "--protocol", "qjm", "--hole", "late_watch"],
+            "'late_watch' is no hole of qjm; it has no_fencing",
+        ),
         (["up", "--standbys", "99"], "--standbys"),
         (["status", "--port", "1"], "no control plane at port 1"),
         (["--port", "1", "status"], "no control plane at port 1"),
@@ -29,12 +33,19 @@ from backend.cli import entry, split_arguments
         (["reproduce", "saa-fig99"], "is unknown; there are cfs-fig8a"),
         (["reproduce", "saa-fig10", "--to", "/dev/null/x"], "--to /dev/null/x"),
         (["run", "x.yaml", "--on", "mars"], "say simulated, processes or containers"),
+        (["run", "scenarios/groups/rename-storm.yaml", "--protocol", "qjm"], "it has 2 groups, qjm runs 1"),
+        (["run", "x.yaml", "--protocol", "qjm", "--on", "containers"], "PROTOCOL says what containers run"),
         (["nonsense"], "nonsense"),
     ],
 )
 def test_wrong_input_gets_one_line_and_two(
-    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    says: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
     assert entry(arguments) == 2
     out, err = capsys.readouterr()
     assert out == "" and says in err and err.count("\n") == 1

@@ -48,6 +48,11 @@ def test_every_scenario_file_can_be_chosen() -> None:
         ({"scenario": CRASH, "configurations": [{}]}, 422, "at least 2"),
         ({"scenario": CRASH, "configurations": [{}, {"protocol": "raft"}]}, 422, "unknown; there is mams"),
         ({"scenario": CRASH, "configurations": [{}, {"placement": "far"}]}, 422, "placement"),
+        (
+            {"scenario": CRASH, "configurations": [{}, {"holes": ["late"]}]},
+            422,
+            "'late' is no hole; there are",
+        ),
         ({"scenario": CRASH, "configurations": [{}, {"groups": 8, "standbys": 9}]}, 422, "16 is the most"),
     ],
 )

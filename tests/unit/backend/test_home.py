@@ -46,6 +46,8 @@ def test_another_shape_or_format_is_refused_and_left_alone(tmp_path: Path) -> No
     Home.open(tmp_path, Shape(standbys=2)).close()
     with pytest.raises(CannotStart, match="has a cluster with standbys 2"):
         Home.open(tmp_path, Shape(standbys=3))
+    with pytest.raises(CannotStart, match="has a cluster with no hole open; leave --hole out"):
+        Home.open(tmp_path, Shape(holes=("late_watch",)))
     file = tmp_path / "cluster.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "format": 9}))
     before = file.read_bytes()

@@ -176,3 +176,27 @@ def test_latencies_add_up_and_hold_five_per_cent() -> None:
     assert one.quantile_ms(0.5) == pytest.approx(500, rel=0.05)
     assert one.quantile_ms(0.99) == pytest.approx(990, rel=0.05)
     assert Latencies().quantile_ms(0.5) is None
+
+
+def test_what_finds_no_room_waits_and_is_written_later(tmp_path: Path) -> None:
+    async def body() -> None:
+        story, store = Story(), await opened(tmp_path)
+        said: list[str] = []
+        store.on_trouble = said.append
+        pages = await (await store._writer.execute("PRAGMA page_count")).fetchone()
+        assert pages is not None
+        await store._writer.execute(f"PRAGMA max_page_count = {pages[0]}")
+        told = [story(n, "mds1", durable(n)) for n in range(1, 2_001)]
+        store.append(told[:1_000])
+        await store.flush()
+        store.append(told[1_000:])
+        await store.flush()
+        assert said == [store.trouble] and "database or disk is full" in store.trouble
+        assert await queries.events(store.reader, 1, 0, 9_999, 9_999, (), ()) == []
+        await store._writer.execute("PRAGMA max_page_count = 1000000")
+        await store.flush()
+        found = await queries.events(store.reader, 1, 0, 9_999, 9_999, (), ())
+        assert [stamped.number for _, stamped in found] == list(range(1, 2_001)) and store.trouble == ""
+        await store.close()
+
+    asyncio.run(body())

@@ -10,7 +10,13 @@ from nodes.config import DataConfig, one_group
 from nodes.invariants import registry
 from nodes.invariants.checker import PATIENCE_NS
 from nodes.trace.base import Event
-from nodes.trace.block_events import ReplicaDamaged, ReplicaRemoved, ReplicasFound, ReplicaStored
+from nodes.trace.block_events import (
+    BlocksSetAside,
+    ReplicaDamaged,
+    ReplicaRemoved,
+    ReplicasFound,
+    ReplicaStored,
+)
 from nodes.trace.checkpoints import BarrierWritten, BlocksAtBarrier, CheckpointOutcome, TakenBack
 from tests.unit.invariants.story import Story
 
@@ -27,7 +33,7 @@ class Marked(Story):
             self.tell(node, ReplicasFound([], False))
             self.tell(node, ReplicaStored(FIRST, 1, 9))
             self.tell(node, ReplicaStored(SECOND, 2, 5))
-        self.tell("mds1", BarrierWritten("g1", "one", 5, 3, 1, 3, 7))
+        self.tell("mds1", BarrierWritten("g1", "one", 5, 3, 1, 3, 7, LATER))
         self.tell("mds1", BlocksAtBarrier("g1", "one", [(FIRST, 1, 9)], True))
         self.tell("mds1", BlocksAtBarrier("g1", "one", [(SECOND, 2, 5)], False))
         self.tell("mds1", CheckpointOutcome("one", "complete", 5, {"g1": 3}))
@@ -110,6 +116,75 @@ def test_what_is_freed_after_the_recovery_is_none_either() -> None:
     story.back()
     story.everywhere(ReplicaRemoved(FIRST, 1, "freed"))
     assert story.lamp()["state"] == "green"
+
+
+# --- what came later -------------------------------------------------------------------------------------------------
+
+
+def test_what_came_later_is_set_aside() -> None:
+    story = Marked()
+    story.back()
+    before = story.lamp()["checked"]
+    story.everywhere(ReplicaRemoved(LATER, 1, "set aside"), BlocksSetAside("g1", 1, 1, 9))
+    lamp = story.lamp()
+    assert lamp["state"] == "green" and lamp["checked"] == before + 2
+
+
+def test_a_node_that_went_back_and_uses_a_later_block_is_red() -> None:
+    story = Marked()
+    story.back()
+    story.tell("dn1", ReplicaRemoved(LATER, 1, "set aside"))
+    story.everywhere(BlocksSetAside("g1", 1, 1, 9))
+    lamp = story.lamp()
+    assert lamp["state"] == "red"
+    assert lamp["explanation"].startswith(
+        "dn2 has gone back with g1 in incarnation 1, and block 0001000000000007"
+    )
+    assert [server for server, _ in lamp["evidence"]] == ["dn2", "dn2"]
+
+
+def test_it_is_red_also_when_the_block_was_removed_afterwards() -> None:
+    story = Marked()
+    story.back()
+    story.everywhere(BlocksSetAside("g1", 1, 0, 0), ReplicaRemoved(LATER, 1, "freed"))
+    assert story.lamp()["state"] == "red"
+
+
+def test_what_was_freed_before_is_none() -> None:
+    story = Marked()
+    story.everywhere(ReplicaRemoved(LATER, 1, "freed"))
+    story.back()
+    story.everywhere(BlocksSetAside("g1", 1, 0, 0))
+    assert story.lamp()["state"] == "green"
+
+
+def test_the_next_incarnation_has_numbers_of_its_own() -> None:
+    story = Marked()
+    story.back()
+    story.everywhere(ReplicaRemoved(LATER, 1, "set aside"), ReplicaStored((1 << 48) | (1 << 32), 1, 9))
+    story.everywhere(BlocksSetAside("g1", 1, 1, 9))
+    assert story.lamp()["state"] == "green"
+
+
+def test_a_node_that_slept_through_two_recoveries_owes_both() -> None:
+    story = Marked()
+    story.back()
+    new = (1 << 48) | (1 << 32) | 4
+    story.tell("mds1", BarrierWritten("g1", "two", 9, 5, 3, 5, 8, new))
+    story.tell("mds1", TakenBack("g1", 2, "two", 4, 5, 5, 8, 4, 4))
+    story.tell("dn1", ReplicaRemoved(LATER, 1, "set aside"))
+    story.tell("dn1", BlocksSetAside("g1", 2, 1, 9))
+    assert story.lamp()["state"] == "green"
+    story.tell("dn2", BlocksSetAside("g1", 2, 0, 0))
+    assert story.lamp()["state"] == "red"
+
+
+def test_a_block_that_the_barrier_names_may_not_be_set_aside() -> None:
+    story = Marked()
+    story.back()
+    story.everywhere(ReplicaRemoved(FIRST, 1, "set aside"))
+    lamp = story.lamp()
+    assert lamp["state"] == "red" and "dn1 set it aside" in lamp["explanation"]
 
 
 def test_reports_may_come_late() -> None:

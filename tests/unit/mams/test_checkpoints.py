@@ -34,6 +34,16 @@ def test_the_average_lies_between_the_clocks(times: list[int]) -> None:
     assert min(times) <= average(times) <= max(times)
 
 
+def test_what_was_numbered_behind_the_barrier_is_void_in_the_next_incarnation() -> None:
+    first = 3 << 48
+    once = ledger.void_ranges([], first + 5, 1)
+    assert once == [(first + 5, first + (1 << 32))]
+    behind = first + (1 << 32) + 7
+    assert ledger.void_ranges(once, behind, 2) == [*once, (behind, first + (2 << 32))]
+    assert ledger.void_ranges(once, first + 3, 2) == [(first + 3, first + (2 << 32))]
+    assert ledger.void_ranges(once, first + 5, 2) == [(first + 5, first + (2 << 32))]
+
+
 @given(ORIGINS)
 def test_the_file_of_the_incarnation_is_read_back(origin: Origin) -> None:
     assert decode(encode(origin)) == origin

@@ -146,14 +146,15 @@ class Run:
         file, inode, held = self.handles[step[1]]
         if held[0] not in self.model.sessions:
             return
+        known = 0 if file.unfinished is None else file.unfinished[0]
         if step[0] == "restamp":
-            error, result = self.do(ops.Restamp(inode, held[1]), held[0])
+            error, result = self.do(ops.Restamp(inode, held[1], known), held[0])
             assert error == self.model.restamp(file, held)
         else:
             last = file.unfinished
             stamp = 9 if step[3] or last is None else last[1]
             kind = ops.AddBlock if step[0] == "add" else ops.Complete
-            error, result = self.do(kind(inode, held[1], step[2], stamp), held[0])
+            error, result = self.do(kind(inode, held[1], known, step[2], stamp), held[0])
             assert error == self.model.grow(file, held, step[2], stamp, step[0] == "add")
         if not error and isinstance(result, ops.Granted):
             assert result.block == ops.Block(*file.blocks[-1])
@@ -232,6 +233,27 @@ def test_block_sizes_have_limits(size: int) -> None:
     assert run.do(ops.Append("/a", size), "ada")[0] == "EINVAL"
     assert run.do(ops.Append("/"), "ada")[0] == "EISDIR"
     assert run.do(ops.AddBlock(1 << 60, -1), "ada")[0] == "ESTALE"
+
+
+def test_who_knows_another_last_block_than_the_namespace_has_is_refused() -> None:
+    """As after a recovery to a checkpoint that was marked while the file was written: blocks in between would be lost unseen."""
+    run = Run()
+    run.step(("create", "/a"), "ada")
+    run.step(("append", "/a", False), "ada")
+    run.step(("add", 0, 0, False), "ada")
+    _, inode, (_, append) = run.handles[0]
+    known = run.active.tree.bodies.blocks()[0]
+    before = run.active.digest
+    for block in (0, known + 1):
+        for operation in (
+            ops.AddBlock(inode, append, block, SIZE, 1),
+            ops.AddBlock(inode, append, block),
+            ops.Complete(inode, append, block, SIZE, 1),
+            ops.Restamp(inode, append, block),
+        ):
+            assert run.do(operation, "ada")[0] == "ESTALE"
+    assert run.active.digest == before
+    assert run.do(ops.AddBlock(inode, append, known, SIZE, 1), "ada")[0] == ""
 
 
 def test_pages_of_blocks() -> None:

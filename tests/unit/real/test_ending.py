@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
+import sys
 from pathlib import Path
 
 import msgspec
+import pytest
 
-from nodes.real.process import Process, ProcessFile, RealWorld
+from nodes.real.process import BUG_EXIT, Process, ProcessFile, RealWorld
+from nodes.trace.events import Warned
 from nodes.wire.messages import Message
 
 
@@ -26,20 +30,16 @@ class Slow:
         self._world.network._step("mds2", Message())
 
 
+def made(directory: Path) -> Process:
+    (directory / "token").write_bytes(b"x")
+    token, control = str(directory / "token"), str(directory / "s")
+    file = ProcessFile("server", msgspec.Raw(b"{}"), str(directory / "data"), "", "", {}, token, control)
+    return Process(file, "mds1", "clover")
+
+
 def test_what_comes_after_its_roles_have_ended_is_not_heard(tmp_path: Path) -> None:
     async def live() -> int:
-        (tmp_path / "token").write_bytes(b"x")
-        file = ProcessFile(
-            "server",
-            msgspec.Raw(b"{}"),
-            str(tmp_path / "data"),
-            "",
-            "",
-            {},
-            str(tmp_path / "token"),
-            str(tmp_path / "s"),
-        )
-        process = Process(file, "mds1", "clover")
+        process = made(tmp_path)
 
         async def work() -> None:
             """Nothing."""
@@ -52,3 +52,40 @@ def test_what_comes_after_its_roles_have_ended_is_not_heard(tmp_path: Path) -> N
         return await process.run(start, 0)
 
     assert asyncio.run(live()) == 0
+
+
+class Full:
+    """A file on a disk without room."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def flush(self) -> None:
+        self.write("")
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_without_room_for_its_events_it_ends_though_nobody_can_be_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], told: bool
+) -> None:
+    async def live() -> int:
+        process = made(tmp_path)
+
+        def start(world: RealWorld) -> None:
+            asyncio.get_running_loop().call_later(0.01, fill, process, monkeypatch)
+
+        if not told:
+            monkeypatch.setattr(sys, "stderr", Full())
+        return await asyncio.wait_for(process.run(start, 0), 10)
+
+    assert asyncio.run(live()) == BUG_EXIT
+    line = f"mds1: no room is left in {tmp_path / 'data'}: make some and start mds1 again\n"
+    assert capsys.readouterr().err == (line if told else "")
+
+
+def fill(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(fd: int, octets: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("nodes.trace.writer.os.write", full)
+    process.trace.emit(Warned("something"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import random
 import signal
@@ -52,7 +53,7 @@ def test_of_a_killed_process_only_what_was_synced_is_left(tmp_path: Path) -> Non
 
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["append", "sync", "truncate", "remove", "replace", "reopen"]),
+        st.sampled_from(["append", "sync", "truncate", "remove", "move", "replace", "reopen"]),
         st.sampled_from(["a", "b", "journal/c"]),
         st.integers(0, 9),
     ),
@@ -92,6 +93,11 @@ async def played(root: Path, steps: list[tuple[str, str, int]]) -> dict[str, tup
                 open_files.pop(name, None)
                 disk.remove(name)
                 del model[name]
+            continue
+        if do == "move":
+            if name in model and name not in open_files and "moved" not in open_files:
+                await disk.move(name, "aside/moved")
+                model["aside/moved"] = model.pop(name)
             continue
         if name not in open_files:
             open_files[name] = disk.open_append(name)
@@ -159,3 +165,26 @@ def test_a_name_that_is_too_long_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="246 is the most"):
         Synced(tmp_path).slot_of("n" * 300, -1)
     assert os.listdir(tmp_path) == [NAME]
+
+
+def test_a_record_that_found_no_room_is_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its room is taken before it is mapped: there is no way to fail later."""
+
+    def full(fd: int, offset: int, length: int) -> None:
+        os.ftruncate(fd, length)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "posix_fallocate", full)
+        with pytest.raises(OSError, match="No space left"):
+            Synced(tmp_path)
+    assert lose_power(tmp_path) == []
+    record = Synced(tmp_path)
+    for number in range(SLOTS):
+        record.keep(record.slot_of(f"file {number}", -1), number)
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "posix_fallocate", full)
+        with pytest.raises(OSError, match="No space left"):
+            record.slot_of("one more", 0)
+    record.keep(record.slot_of("one more", 0), 9)
+    assert Synced(tmp_path).slot_of("file 7", 0) == record.slot_of("file 7", 0)

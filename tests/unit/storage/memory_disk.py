@@ -58,6 +58,14 @@ class MemoryDisk:
         self.files[path] = bytearray(octets)
         self.durable[path] = octets
 
+    async def move(self, path: str, to: str) -> None:
+        if path not in self.files:
+            raise FileNotFoundError(path)
+        if self.fails:
+            raise OSError(5, "Input/output error", path)
+        self.files[to] = self.files.pop(path)
+        self.durable[to] = self.durable.pop(path)
+
     def remove(self, path: str) -> None:
         if path not in self.files:
             raise FileNotFoundError(path)

@@ -160,6 +160,42 @@ def test_what_is_removed_is_gone() -> None:
     assert disk.files == {} and store.used == 0 and opened(disk).replicas == {}
 
 
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_what_is_set_aside_is_kept_and_not_used(is_whole: bool) -> None:
+    disk = MemoryDisk()
+    store = opened(disk, 2000)
+    asyncio.run(store.begin(BLOCK, 1, 0))
+    put(store, b"abc" * 300)
+    if is_whole:
+        asyncio.run(store.finish(BLOCK))
+    before = {path.rpartition("/")[2]: bytes(octets) for path, octets in disk.files.items()}
+    if not is_whole:
+        disk.durable = {path: bytes(octets) for path, octets in disk.files.items()}
+    assert asyncio.run(store.set_aside(BLOCK)) == 900
+    disk.lose_power()
+    assert {path: bytes(octets) for path, octets in disk.files.items()} == {
+        f"aside/{name}": octets for name, octets in before.items()
+    }
+    for again in (store, opened(disk, 2000)):
+        assert again.replicas == {} and again.used == 900
+        refused(lambda again=again: again.read(BLOCK, 0, 512))
+    asyncio.run(store.begin(BLOCK + 1, 1, 0))
+    with pytest.raises(OSError, match="takes 2000 octets"):
+        store.append(BLOCK + 1, 0, b"a" * 1200, sums_of(b"a" * 1200))
+
+
+def test_a_disk_that_fails_sets_nothing_aside() -> None:
+    disk = MemoryDisk()
+    store = opened(disk)
+    asyncio.run(written(store, b"abc"))
+    disk.fails = True
+    with pytest.raises(OSError, match="Input/output"):
+        asyncio.run(store.set_aside(BLOCK))
+    disk.fails = False
+    assert whole(store) == b"abc" and whole(opened(disk)) == b"abc"
+    assert asyncio.run(store.set_aside(BLOCK)) == 3
+
+
 def test_another_format_is_left_as_it_is() -> None:
     disk = MemoryDisk()
     asyncio.run(written(opened(disk), b"abc"))

@@ -192,6 +192,7 @@ def test_groups_behind_a_certain_number_are_begun_later() -> None:
 PATHS = ["/a", "/b", "/d", "/d/a", "/d/b", "/d/e", "/d/e/a"]
 PATH = st.sampled_from(PATHS)
 FILES = [(1 << 48) | number for number in range(2, 8)]
+BLOCK = st.sampled_from([0, *((1 << 48) | number for number in range(1, 4))])
 OPERATIONS: st.SearchStrategy[Operation] = st.one_of(
     st.builds(Create, PATH),
     st.builds(Mkdir, PATH, st.booleans()),
@@ -201,9 +202,9 @@ OPERATIONS: st.SearchStrategy[Operation] = st.one_of(
     st.builds(SetPermission, PATH, st.sampled_from([0o600, 0o7])),
     st.builds(SetReplication, PATH, st.integers(1, 3)),
     st.builds(Append, PATH, st.just(512), st.booleans()),
-    st.builds(AddBlock, st.sampled_from(FILES), st.integers(2, 12), st.just(0), st.just(0)),
-    st.builds(Complete, st.sampled_from(FILES), st.integers(2, 12), st.just(0), st.just(0)),
-    st.builds(Restamp, st.sampled_from(FILES), st.integers(2, 12)),
+    st.builds(AddBlock, st.sampled_from(FILES), st.integers(2, 12), BLOCK),
+    st.builds(Complete, st.sampled_from(FILES), st.integers(2, 12), BLOCK),
+    st.builds(Restamp, st.sampled_from(FILES), st.integers(2, 12), BLOCK),
     st.builds(CloseSession),
 )
 READS: list[Read] = [
@@ -324,7 +325,7 @@ SIMPLE: list[Operation] = [
     Rename("/a", "/d/b", True),
     Link("/a", "/b"),
     *(Append(path, 512, force) for path in ("/a", "/b", "/d/a") for force in (False, True)),
-    *(kind(FILES[0], 5) for kind in (AddBlock, Complete, Restamp)),
+    *(kind(FILES[0], 5, 0) for kind in (AddBlock, Complete, Restamp)),
     CloseSession(),
 ]
 asked_before = Transactions._is_repeated

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -93,3 +95,29 @@ def test_every_event_can_be_read_back() -> None:
     known = set(get_args(AnyEvent))
     every = {kind for kind in Event.__subclasses__() if kind.__module__.startswith("nodes.trace.")}
     assert every == known
+
+
+@pytest.mark.parametrize("written", [None, 7])
+def test_what_cannot_be_written_waits_and_is_there_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: int | None
+) -> None:
+    """No room, or room for a part of it: what a server sent after it must not leave before it is there."""
+    trace = writer(tmp_path)
+    trace.emit(Cut(1, "because"))
+    trace.flush()
+    write = os.write
+
+    def full(fd: int, octets: Any) -> int:
+        if written is None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(fd, bytes(octets[:written]))
+
+    trace.emit(Cut(2, "because"))
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", full)
+        for _ in range(2):
+            with pytest.raises(OSError, match="No space left"):
+                trace.flush()
+    trace.emit(Cut(3, "because"))
+    trace.close()
+    assert numbers(tmp_path) == [1, 2, 3]

@@ -1,22 +1,15 @@
 import { useLab, useWords } from "../../store/store";
+import { colours, isReplicated } from "./colours";
 
-/** What the dots' colours mean. */
+/** What the dots' colours mean, of those that this cluster can show. */
 export function Legend() {
-  const { messages } = useWords();
-  const several = useLab((state) => Object.keys(state.live.groups).length > 1);
-  const stored = useLab((state) => Object.keys(state.live.data_nodes).length > 0);
-  const entries: (readonly [family: string, label: string])[] = [
-    ["call", "calls"],
-    ["journal", "journal"],
-    ["takeover", messages.takeover],
-    ["renewing", messages.renewing],
-    ...(several ? [["crossing", "between groups"] as const] : []),
-    ["view", messages.view],
-    ...(stored ? [["data", "blocks"] as const] : []),
-  ];
+  const words = useWords();
+  const replicated = useLab((state) => isReplicated(state.live));
+  const groups = useLab((state) => Object.keys(state.live.groups).length > 1);
+  const dataNodes = useLab((state) => Object.keys(state.live.data_nodes).length > 0);
   return (
     <ul className="legend" aria-label="Messages by colour">
-      {entries.map(([family, label]) => (
+      {colours({ replicated, groups, dataNodes }, words).map(([family, label]) => (
         <li key={family}>
           <span className="legend-dot" style={{ background: `var(--dot-${family})` }} />
           {label}

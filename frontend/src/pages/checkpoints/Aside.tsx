@@ -1,9 +1,9 @@
 import type { Recovery } from "../../api/pool";
 import { count } from "../../store/time";
 import { GroupBadge } from "../../ui/GroupBadge";
-import { asideRows } from "./rows";
+import { asideBlocks, asideRows } from "./rows";
 
-/** What every server put aside when the cluster was taken back, the newest recovery first. */
+/** What every server and data node put aside when the cluster was taken back, the newest recovery first. */
 export function Aside({
   recoveries,
   groups,
@@ -39,8 +39,13 @@ export function Aside({
         </tbody>
       </table>
       <p className="soft">
-        Kept in <code>aside/{recovery.incarnation}</code> on each server’s disk.
+        Kept in <code>aside/{String(recovery.incarnation).padStart(6, "0")}</code> on each server’s disk.
       </p>
+      {Object.keys(recovery.data_nodes).length > 0 && (
+        <p className="soft" data-testid={`aside-blocks-${recovery.incarnation}`}>
+          {asideBlocks(recovery)} Kept in <code>aside</code> on each data node’s disk.
+        </p>
+      )}
     </div>
   ));
 }

@@ -15,7 +15,14 @@ import { newestOf, rowsOf } from "./rows";
 import "./checkpoints.css";
 import { Failed } from "../../ui/Failed";
 
-const KINDS = new Set(["StepTaken", "BarrierWritten", "CheckpointOutcome", "TakenBack", "Serving"]);
+const KINDS = new Set([
+  "StepTaken",
+  "BarrierWritten",
+  "CheckpointOutcome",
+  "TakenBack",
+  "BlocksSetAside",
+  "Serving",
+]);
 
 async function ask(
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Checkpoint, CheckpointStory, Marking } from "../../api/pool";
 import { consequence } from "./RecoverDialog";
-import { asideRows, newestOf, pauseMs, reachedMs, rowsOf, wrongName } from "./rows";
+import { asideBlocks, asideRows, newestOf, pauseMs, reachedMs, rowsOf, wrongName } from "./rows";
 
 const MS = 1e6;
 
@@ -68,12 +68,19 @@ it("lists what was set aside by group and server", () => {
     mds2: { ...part, group: "g1", sn: 10 },
     mds1: { ...part, group: "g1", sn: 10 },
   };
-  const rows = asideRows({ incarnation: 1, checkpoint: "a", servers });
+  const rows = asideRows({ incarnation: 1, checkpoint: "a", servers, data_nodes: {} });
   expect(rows.map(({ server, sn }) => [server, sn])).toEqual([
     ["mds1", 10],
     ["mds2", 10],
     ["mds4", null],
   ]);
+});
+
+it("says what data nodes set aside", () => {
+  const data_nodes = { dn2: { blocks: 0, octets: 0 }, dn1: { blocks: 4, octets: 2048 } };
+  expect(asideBlocks({ incarnation: 1, checkpoint: "a", servers: {}, data_nodes })).toBe(
+    "dn1: 4 blocks, 2.05 kB. dn2: 0 blocks, 0 octets.",
+  );
 });
 
 it("takes a name as the servers take it, once", () => {

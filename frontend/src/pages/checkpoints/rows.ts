@@ -1,6 +1,8 @@
 /** Checkpoints and markings as they are shown; pure. */
 
 import type { Checkpoint, CheckpointStory, Marking, MarkingPart, Recovery } from "../../api/pool";
+import { count } from "../../store/time";
+import { octetWords } from "../../ui/octets";
 
 export interface CheckpointRow {
   name: string;
@@ -103,6 +105,14 @@ export function asideRows({ servers }: Recovery): AsideRow[] {
       sn: sn || null,
     }))
     .sort((a, b) => (a.group + a.server < b.group + b.server ? -1 : 1));
+}
+
+/** What data nodes set aside in a recovery, as one sentence for each. */
+export function asideBlocks({ data_nodes }: Recovery): string {
+  return Object.entries(data_nodes)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([node, { blocks, octets }]) => `${node}: ${count(blocks)} blocks, ${octetWords(octets)}.`)
+    .join(" ");
 }
 
 /** Why a name cannot be given; empty when it can. */

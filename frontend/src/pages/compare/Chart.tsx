@@ -1,10 +1,9 @@
 import { useEffect, useRef, useState } from "react";
 import type { Measured } from "../../api/compare";
-import { type Curve, MARGIN, place, plot, type Scale } from "./plot";
+import { type Curve, MARGIN, marks, plot, type Scale } from "./plot";
 import { colourOf, DASHES } from "./Series";
 
 const HEIGHT = 190;
-const NS_PER_S = 1e9;
 
 /** One curve per configuration over the run, with the faults above. */
 export function Chart({
@@ -35,7 +34,7 @@ export function Chart({
     HEIGHT,
     scale,
   );
-  const faults = there[0]?.each.faults ?? [];
+  const faults = marks(there[0]?.each.faults ?? [], seconds, width);
   return (
     <figure className="compare-chart" ref={box}>
       <figcaption>{title}</figcaption>
@@ -53,17 +52,19 @@ export function Chart({
             {text}
           </text>
         ))}
-        {faults.map(([at_ns, what]) => {
-          const x = place(at_ns / NS_PER_S, seconds, width);
-          return (
-            <g key={`${at_ns} ${what}`} className="compare-fault">
-              <line x1={x} x2={x} y1={MARGIN.top - 6} y2={HEIGHT - MARGIN.bottom} />
-              <path d={`M${x - 4} 2h8l-4 7z`}>
-                <title>{what}</title>
-              </path>
-            </g>
-          );
-        })}
+        {faults.map(({ at, what, verb }) => (
+          <g key={`${at} ${what}`} className="compare-fault">
+            <line x1={at} x2={at} y1={MARGIN.top - 6} y2={HEIGHT - MARGIN.bottom} />
+            <path d={`M${at - 4} 3h8l-4 7z`}>
+              <title>{what}</title>
+            </path>
+            {verb !== "" && (
+              <text x={at + 8} y={11}>
+                {verb}
+              </text>
+            )}
+          </g>
+        ))}
         {there.map(({ index }, order) => (
           <path
             key={index}

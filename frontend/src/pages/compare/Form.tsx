@@ -3,7 +3,7 @@ import type { Choices, ClusterChange } from "../../api/compare";
 import { isConnected, useLab } from "../../store/store";
 import { Series } from "./Series";
 import { begin, cancel, change, isOver, useCompare } from "./store";
-import { FEWEST, labels, MOST } from "./wish";
+import { FEWEST, labels, MOST, withFamily } from "./wish";
 
 /** Which scenario, which seed, which configurations. */
 export function Form() {
@@ -122,6 +122,12 @@ export function Form() {
   );
 }
 
+/** What can be chosen: each hole alone, and what is open now. */
+function holesOf(known: readonly string[], open: unknown): string[] {
+  const now = String(open ?? "");
+  return now === "" || known.includes(now) ? [...known] : [now, ...known];
+}
+
 interface FieldsProps {
   choices: Choices;
   own: Record<string, unknown>;
@@ -131,8 +137,9 @@ interface FieldsProps {
 
 function Fields({ choices, own, value, onChange }: FieldsProps) {
   const groups = Number(value.groups ?? own.groups ?? 1);
+  const family = choices.families.find(({ name }) => name === (value.protocol ?? own.protocol));
   const word =
-    (key: "protocol" | "placement" | "cross_group") =>
+    (key: "placement" | "cross_group") =>
     (event: ChangeEvent<HTMLSelectElement>): void =>
       onChange({ ...value, [key]: event.currentTarget.value });
   const number =
@@ -144,7 +151,13 @@ function Fields({ choices, own, value, onChange }: FieldsProps) {
     <div className="compare-fields">
       <label>
         protocol
-        <select value={now("protocol")} onChange={word("protocol")}>
+        <select
+          value={now("protocol")}
+          onChange={(event) => {
+            const chosen = choices.families.find(({ name }) => name === event.currentTarget.value);
+            if (chosen !== undefined) onChange(withFamily(value, own, chosen));
+          }}
+        >
           {choices.families.map(({ name, says }) => (
             <option key={name} value={name} title={says}>
               {name}
@@ -154,12 +167,40 @@ function Fields({ choices, own, value, onChange }: FieldsProps) {
       </label>
       <label>
         groups
-        <input type="number" min={1} max={8} value={now("groups")} onChange={number("groups")} />
+        <input
+          type="number"
+          min={1}
+          max={family?.groups_max ?? 8}
+          value={now("groups")}
+          onChange={number("groups")}
+        />
       </label>
       <label>
         standbys
-        <input type="number" min={0} max={14} value={now("standbys")} onChange={number("standbys")} />
+        <input
+          type="number"
+          min={0}
+          max={Math.min(14, family?.standbys_max ?? 14)}
+          value={now("standbys")}
+          onChange={number("standbys")}
+        />
       </label>
+      {family !== undefined && family.holes.length > 0 && (
+        <label>
+          hole of the paper
+          <select
+            value={String(value.holes ?? own.holes ?? "")}
+            onChange={({ currentTarget }) =>
+              onChange({ ...value, holes: currentTarget.value === "" ? [] : currentTarget.value.split(",") })
+            }
+          >
+            <option value="">none: safe</option>
+            {holesOf(family.holes, value.holes ?? own.holes).map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+      )}
       {groups > 1 && (
         <>
           <label>

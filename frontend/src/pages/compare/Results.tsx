@@ -1,8 +1,10 @@
+import { useState } from "react";
 import type { Configuration, Measured } from "../../api/compare";
 import type { Lamp } from "../../api/types";
+import { vocabularyOf } from "../../families/vocabulary";
 import { Split } from "../../instruments/timeline/Failovers";
 import { Chart } from "./Chart";
-import { kinds, ROWS } from "./figures";
+import { isCommon, kinds, ROWS } from "./figures";
 import { callsPerSecond, slowest } from "./plot";
 import { Series } from "./Series";
 import { useCompare } from "./store";
@@ -57,7 +59,11 @@ export function Results() {
           />
           <Chart title="99th percentile of latency, ms" measured={measured} curve={slowest} scale="log" />
           <Figures names={names} measured={measured} />
-          <Takeovers names={names} measured={measured} />
+          <Takeovers
+            names={names}
+            measured={measured}
+            protocols={begun.changes.map(({ protocol }) => protocol ?? String(own.protocol ?? ""))}
+          />
         </>
       )}
     </section>
@@ -107,24 +113,51 @@ function Figures({ names, measured }: Side) {
             ))}
           </tr>
         </tbody>
-        <tbody>
-          <tr className="compare-section">
-            <th scope="rowgroup" colSpan={1 + names.length}>
-              messages per call, by kind
-            </th>
-          </tr>
-          {kinds(measured).map(({ kind, per_call }) => (
-            <tr key={kind} className="compare-kind">
-              <th scope="row">{kind}</th>
-              {per_call.map((value, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: its place is what it is
-                <td key={index}>{value === null ? "–" : value === 0 ? "0" : value.toFixed(3)}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
+        <Kinds measured={measured} />
       </table>
     </div>
+  );
+}
+
+/** What is not one message in a hundred calls is behind a button. */
+function Kinds({ measured }: Pick<Side, "measured">) {
+  const [all, setAll] = useState(false);
+  const every = kinds(measured);
+  const common = every.filter(isCommon);
+  return (
+    <tbody>
+      <tr className="compare-section">
+        <th scope="rowgroup" colSpan={1 + measured.length}>
+          messages per call, by kind
+        </th>
+      </tr>
+      {(all ? every : common).map(({ kind, per_call }) => (
+        <tr key={kind} className="compare-kind">
+          <th scope="row">{kind}</th>
+          {per_call.map((value, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: its place is what it is
+            <td key={index} className={value === 0 ? "compare-none" : ""}>
+              {value === null ? "–" : value === 0 ? "0" : value.toFixed(3)}
+            </td>
+          ))}
+        </tr>
+      ))}
+      {common.length < every.length && (
+        <tr className="compare-more">
+          <td colSpan={1 + measured.length}>
+            <button
+              type="button"
+              className="plain"
+              aria-expanded={all}
+              data-testid="compare-rare"
+              onClick={() => setAll(!all)}
+            >
+              {all ? "Fewer kinds" : `${every.length - common.length} rarer kinds`}
+            </button>
+          </td>
+        </tr>
+      )}
+    </tbody>
   );
 }
 
@@ -138,7 +171,7 @@ function Verdict({ lamps }: { lamps: readonly Lamp[] }) {
   );
 }
 
-function Takeovers({ names, measured }: Side) {
+function Takeovers({ names, measured, protocols }: Side & { protocols: readonly string[] }) {
   if (measured.every((each) => each === null || each.failovers.length === 0)) return null;
   return (
     <div className="compare-takeovers">
@@ -148,6 +181,7 @@ function Takeovers({ names, measured }: Side) {
           // biome-ignore lint/suspicious/noArrayIndexKey: its place is what it is
           <div key={index}>
             <Series index={index} label={names[index] ?? ""} />
+            {each.failovers.length === 0 && <p className="quiet">none</p>}
             <ol className="failovers">
               {each.failovers.slice(0, TAKEOVERS_MOST).map((split) => (
                 <li key={`${split.group}-${split.epoch}`}>
@@ -155,7 +189,7 @@ function Takeovers({ names, measured }: Side) {
                     split={{ ...split, from: split.old, to: split.new }}
                     start_ns={0}
                     several
-                    term="epoch"
+                    term={vocabularyOf(protocols[index]).term}
                   />
                 </li>
               ))}

@@ -20,7 +20,7 @@ export function Series({ index, label }: { index: number; label: string }) {
           strokeDasharray={DASHES[index]}
         />
       </svg>
-      <b className="figures">{index + 1}</b> {label}
+      <b className="series-number">{index + 1}</b> <span className="series-label">{label}</span>
     </span>
   );
 }

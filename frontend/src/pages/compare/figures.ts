@@ -54,6 +54,13 @@ export const ROWS: readonly Row[] = [
   },
 ];
 
+const RARE = 0.01;
+
+/** Whether some configuration sends it at least once in a hundred calls. */
+export function isCommon({ per_call }: { per_call: readonly (number | null)[] }): boolean {
+  return per_call.some((value) => value !== null && value >= RARE);
+}
+
 /** Kinds of messages, the most frequent first, with how many of each one call cost in every configuration. */
 export function kinds(
   measured: readonly (Measured | null)[],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MARGIN, place, plot } from "./plot";
+import { MARGIN, marks, place, plot } from "./plot";
 
 describe("a plot", () => {
   it("draws all curves on the same axes, with gaps where nothing returned", () => {
@@ -33,5 +33,20 @@ describe("a plot", () => {
   it("puts the ends of the run at the ends of the axis", () => {
     expect(place(0, 30, 400)).toBe(MARGIN.left);
     expect(place(30, 30, 400)).toBe(400 - MARGIN.right);
+  });
+});
+
+describe("the marks of faults", () => {
+  it("name the fault where there is room", () => {
+    const faults = [
+      [10e9, "crash mds1"],
+      [10.2e9, "crash mds2"],
+      [20e9, "power_loss mds3"],
+      [30e9, "crash mds1"],
+    ] as const;
+    const made = marks(faults, 30, 400);
+    expect(made.map(({ verb }) => verb)).toEqual(["crash", "", "power loss", ""]);
+    expect(made.map(({ what }) => what)).toEqual(faults.map(([, what]) => what));
+    expect(made.at(-1)?.at).toBe(400 - MARGIN.right);
   });
 });

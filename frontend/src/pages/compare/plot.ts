@@ -20,7 +20,7 @@ export interface Plot {
   yTicks: { at: number; text: string }[];
 }
 
-export const MARGIN = { top: 14, right: 10, bottom: 22, left: 52 };
+export const MARGIN = { top: 18, right: 18, bottom: 22, left: 52 };
 
 export function callsPerSecond({ curve }: Measured): Curve {
   return { values: curve.ok.map((ok) => (ok * NS_PER_S) / curve.bucket_ns), bucket_ns: curve.bucket_ns };
@@ -33,6 +33,32 @@ export function slowest({ curve }: Measured): Curve {
 /** Where a moment stands from the left. */
 export function place(at_s: number, seconds: number, width: number): number {
   return scaleLinear([0, seconds], [MARGIN.left, width - MARGIN.right])(at_s);
+}
+
+export interface Mark {
+  at: number;
+  what: string;
+  /** What is written beside it; empty where the one before is too near. */
+  verb: string;
+}
+
+const ROOM_PER_LETTER = 7;
+
+/** Where the faults stand; whom they struck is another server in each configuration, so only the verb is written. */
+export function marks(
+  faults: readonly (readonly [number, string])[],
+  seconds: number,
+  width: number,
+): Mark[] {
+  let free = 0;
+  return faults.map(([at_ns, what]) => {
+    const at = place(at_ns / NS_PER_S, seconds, width);
+    const verb = what.split(" ", 1)[0]?.replaceAll("_", " ") ?? "";
+    const end = at + 12 + verb.length * ROOM_PER_LETTER;
+    if (at < free || end > width) return { at, what, verb: "" };
+    free = end;
+    return { at, what, verb };
+  });
 }
 
 /** All curves in one picture, on the same axes. */

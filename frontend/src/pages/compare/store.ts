@@ -5,7 +5,7 @@ import { api } from "../../api/client";
 import type { Choices, Comparison } from "../../api/compare";
 import { useLab } from "../../store/store";
 import { complain } from "../../store/toasts";
-import { searchOf, type Wish, wishOf } from "./wish";
+import { proposal, searchOf, type Wish, wishOf } from "./wish";
 
 const LOOK_MS = 250;
 
@@ -19,7 +19,7 @@ interface CompareState {
 
 export const useCompare = create<CompareState>()(() => ({
   choices: null,
-  wish: { scenario: "faults/crash-the-active", seed: 1, changes: [{ standbys: 1 }, { standbys: 3 }] },
+  wish: proposal("mams", 3),
   comparison: null,
   begun: null,
 }));
@@ -33,6 +33,10 @@ export async function open(): Promise<void> {
   const asked = wishOf(location.search);
   if (asked !== null) useCompare.setState({ wish: asked });
   try {
+    if (asked === null && useLab.getState().compare === "") {
+      const { protocol, servers, groups } = useLab.getState().cluster ?? (await api.cluster());
+      useCompare.setState({ wish: proposal(protocol, Math.round(servers.length / groups.length) - 1) });
+    }
     useCompare.setState({ choices: await api.compareChoices() });
   } catch (error) {
     complain(error);

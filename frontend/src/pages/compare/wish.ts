@@ -1,6 +1,6 @@
 /** What is to be compared, as the URL and the control plane say it. */
 
-import type { ClusterChange } from "../../api/compare";
+import type { Choices, ClusterChange } from "../../api/compare";
 
 export interface Wish {
   scenario: string;
@@ -11,27 +11,32 @@ export interface Wish {
 export const FEWEST = 2;
 export const MOST = 4;
 
-const NUMBERS = ["groups", "standbys"] as const;
-const WORDS = ["protocol", "placement", "granularity", "cross_group"] as const;
-const KEYS: readonly string[] = [...NUMBERS, ...WORDS];
+const NUMBERS: readonly string[] = ["groups", "standbys"];
+/** In the order in which a configuration is told. */
+const KEYS: readonly string[] = ["protocol", ...NUMBERS, "placement", "granularity", "cross_group", "holes"];
+/** In the address: no hole is open. */
+const NONE = "none";
 
 /** "?scenario=faults/crash-the-active&seed=1&with=standbys:1&with=standbys:3" */
 export function searchOf({ scenario, seed, changes }: Wish): string {
   const query = new URLSearchParams({ scenario, seed: String(seed) });
   for (const change of changes) {
-    const parts = Object.entries(change).map(([key, value]) => `${key}:${value}`);
+    const parts = Object.entries(change).map(([key, value]) =>
+      Array.isArray(value) ? `${key}:${value.join(".") || NONE}` : `${key}:${value}`,
+    );
     query.append("with", parts.join(","));
   }
   return `?${query.toString().replaceAll("%2F", "/").replaceAll("%3A", ":").replaceAll("%2C", ",")}`;
 }
 
 function changeOf(text: string): ClusterChange {
-  const change: Record<string, string | number> = {};
+  const change: Record<string, string | number | string[]> = {};
   for (const part of text.split(",")) {
     const [key = "", value = ""] = part.split(":");
     if (!KEYS.includes(key) || value === "") continue;
-    const counts = (NUMBERS as readonly string[]).includes(key);
-    if (!counts) change[key] = value;
+    const counts = NUMBERS.includes(key);
+    if (key === "holes") change[key] = value === NONE ? [] : value.split(".");
+    else if (!counts) change[key] = value;
     else if (/^\d{1,2}$/.test(value)) change[key] = Number(value);
   }
   return change;
@@ -48,19 +53,46 @@ export function wishOf(search: string): Wish | null {
   return { scenario, seed: /^\d{1,9}$/.test(seed) ? Number(seed) : 1, changes };
 }
 
+/** What is proposed where nobody has wished yet: the family that runs, beside the one that the others are measured against. */
+export function proposal(protocol: string, standbys: number): Wish {
+  const other = protocol === "mams" ? (standbys === 1 ? 3 : 1) : Math.max(1, standbys);
+  const changes = [
+    { protocol, standbys },
+    { protocol: "mams", standbys: other },
+  ];
+  return { scenario: "faults/crash-the-active", seed: 1, changes };
+}
+
+/** Another family in a configuration: with no more groups and standbys than it runs. */
+export function withFamily(
+  value: ClusterChange,
+  own: Record<string, unknown>,
+  family: Choices["families"][number],
+): ClusterChange {
+  const next: ClusterChange = { ...value, protocol: family.name };
+  if (Number(value.groups ?? own.groups ?? 1) > family.groups_max) next.groups = family.groups_max;
+  if (Number(value.standbys ?? own.standbys ?? 0) > family.standbys_max) next.standbys = family.standbys_max;
+  const open = (value.holes ?? own.holes ?? []) as string[];
+  if (open.some((hole) => !family.holes.includes(hole))) {
+    next.holes = open.filter((hole) => family.holes.includes(hole));
+  }
+  return next;
+}
+
 const SAID: Record<string, (value: unknown) => string> = {
   protocol: (value) => String(value),
   groups: (value) => `${value} ${value === 1 ? "group" : "groups"}`,
   standbys: (value) => `${value} ${value === 1 ? "standby" : "standbys"}`,
   placement: (value) => `placement ${value}`,
   granularity: (value) => `granularity ${value}`,
+  holes: (value) => ((value ?? []) as string[]).map((hole) => `${hole} open`).join(", ") || "safe",
   cross_group: (value) => String(value).replaceAll("_", "-"),
 };
 
 /** What tells the configurations apart, in words; `own` is the scenario's cluster. */
 export function labels(changes: readonly ClusterChange[], own: Record<string, unknown>): string[] {
   const whole = changes.map((change) => ({ ...own, ...change }) as Record<string, unknown>);
-  const apart = KEYS.filter((key) => new Set(whole.map((each) => each[key])).size > 1);
+  const apart = KEYS.filter((key) => new Set(whole.map((each) => String(each[key]))).size > 1);
   const shown = apart.length > 0 ? apart : ["protocol"];
   return whole.map((each) => shown.map((key) => SAID[key]?.(each[key]) ?? "").join(", "));
 }

@@ -112,7 +112,14 @@ class GroupBarrier:
         self._written = Barrier(mark, f"{digest:016x}", bodies.next_block)
         replica.world.trace.emit(
             BarrierWritten(
-                replica.group.name, question.name, question.stamp_ns, mark.sn, mark.epoch, mark.crc, digest
+                replica.group.name,
+                question.name,
+                question.stamp_ns,
+                mark.sn,
+                mark.epoch,
+                mark.crc,
+                digest,
+                bodies.next_block,
             )
         )
         self._scope.spawn(self._tell_blocks(question.name, blocks), "blocks at the barrier")

@@ -17,6 +17,7 @@ from nodes.protocols.mams.replica import Replica, empty_namespace
 from nodes.replicas.log import NOTHING
 from nodes.replicas.view import Watch
 from nodes.trace.checkpoints import TakenBack
+from nodes.wire.data_messages import Void
 from nodes.wire.messages import Mark
 
 
@@ -49,6 +50,7 @@ class Incarnations:
                 self._going = replica.world.scope.spawn(go_back(replica, incarnation), "going back")
             await asyncio.shield(self._going)
             self._went_back()
+        replica.void = Void(incarnation.number, incarnation.void.get(replica.group.name, []))
         replica.view.incarnation_version = version
         await replica.pins.keep_up(ledger)
 

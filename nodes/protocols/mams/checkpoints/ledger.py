@@ -12,6 +12,7 @@ import msgspec
 
 from nodes.config import MILLISECOND
 from nodes.replicas.view import INCARNATION, JUNIOR, EpochNode, GlobalView, Watch
+from nodes.units import GROUP_SHIFT, INCARNATION_SHIFT, home_group
 from nodes.wire.messages import Mark
 from nodes.world import (
     BadVersion,
@@ -30,6 +31,8 @@ PENDING, COMPLETE, VOID, ASIDE = "pending", "complete", "void", "aside"
 """An `aside` checkpoint was complete, until a recovery went back to an earlier one."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 CHECKPOINTS_MAX = 1_000
+VOID_RANGES_MAX = 256
+"""Of one group. Blocks of ranges that are older than that a data node which slept so long removes as free ones."""
 INCARNATIONS_MAX = 1 << 14
 """Each takes a share of the inode numbers."""
 READ_AGAIN_NS = 50 * MILLISECOND
@@ -73,6 +76,8 @@ class Incarnation(msgspec.Struct, frozen=True):
     barriers: dict[str, Barrier] = {}
     epochs: dict[str, int] = {}
     """The epoch of each group that began with it."""
+    void: dict[str, list[tuple[int, int]]] = {}
+    """By group: the numbers of blocks that are not those of this incarnation's past, as ranges."""
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -269,7 +274,11 @@ class Ledger:
                 node, group_changes = await self._dethrone(view)
                 epochs[group] = node.epoch + 1
                 changes += group_changes
-            new = Incarnation(old.number + 1, name, goal.barriers, epochs)
+            void = {
+                group: void_ranges(old.void.get(group, []), barrier.next_block, old.number + 1)
+                for group, barrier in goal.barriers.items()
+            }
+            new = Incarnation(old.number + 1, name, goal.barriers, epochs, void)
             changes.append(Set(INCARNATION, msgspec.json.encode(new), old_version))
             try:
                 await self._coordination.multi(changes)
@@ -294,6 +303,12 @@ class Ledger:
             changes.append(Delete(view.path("lock")))
         changes += [Delete(view.path("view", server)) for server in await view.places()]
         return node, changes
+
+
+def void_ranges(before: list[tuple[int, int]], next_block: int, incarnation: int) -> list[tuple[int, int]]:
+    """What was numbered from the barrier on is void up to where the new incarnation begins, and so is what was already void at the barrier."""
+    first = home_group(next_block) << GROUP_SHIFT | incarnation << INCARNATION_SHIFT
+    return [*(each for each in before if each[0] < next_block), (next_block, first)][-VOID_RANGES_MAX:]
 
 
 def deletable(name: str, known: list[Checkpoint]) -> Checkpoint:

@@ -6,7 +6,8 @@ from nodes.config import ServerConfig, group_of
 from nodes.errors import FsError
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import WRITES
-from nodes.trace.events import Serving
+from nodes.replicas.view import ACTIVE, GlobalView, Place
+from nodes.trace.events import RoleChanged, Serving
 from nodes.units import OpId
 from nodes.wire.messages import Answer, Checked, CheckOperation, Message, Request
 from nodes.world import World
@@ -17,13 +18,27 @@ EPOCH = 1
 class Toy:
     def __init__(self, world: World, config: ServerConfig):
         self._world = world
-        self._group = config.group
-        self._namespace = Namespace(group=group_of(config.cluster, config.group).number)
+        self._group = group_of(config.cluster, config.group)
+        self._view = GlobalView(world.coordination, config.group, world.name, unguarded=False)
+        self._namespace = Namespace(group=self._group.number)
         self._sn = 0
 
     def start(self) -> None:
         self._world.network.receive(self.on_message)
-        self._world.trace.emit(Serving(self._group, EPOCH, 0, 0))
+        self._world.coordination.on_state(self.on_state)
+        self.on_state(self._world.coordination.state)
+
+    def on_state(self, state: str) -> None:
+        """Each session of the coordination service has to be given this server's place in the global view."""
+        if state == "connected":
+            self._world.scope.spawn(self._take_place(), "place in the view")
+
+    async def _take_place(self) -> None:
+        world, group = self._world, self._group
+        await self._view.prepare(group.members, world.network.address)
+        await self._view.take_place(Place(ACTIVE, EPOCH, self._sn))
+        world.trace.emit(RoleChanged(group.name, ACTIVE, EPOCH, self._sn, "has entered the view"))
+        world.trace.emit(Serving(group.name, EPOCH, self._sn, 0))
 
     def on_message(self, peer: str, message: Message) -> None:
         if isinstance(message, Request):

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import type { Picture } from "../../api/types";
+import { vocabularyOf } from "../../families/vocabulary";
+import { EMPTY_PICTURE } from "../../store/reduce";
+import { colours, isReplicated } from "./colours";
+
+function picture(servers: string[], groups: string[], journalNodes: string[] = []): Picture {
+  const named = (names: string[]): never => Object.fromEntries(names.map((name) => [name, {}])) as never;
+  return {
+    ...EMPTY_PICTURE,
+    servers: named(servers),
+    groups: named(groups),
+    journal_nodes: named(journalNodes),
+  };
+}
+
+const whole = { replicated: true, groups: true, dataNodes: true };
+
+describe("the legend of messages", () => {
+  it("tells a single server's calls and views only", () => {
+    const told = colours({ replicated: false, groups: false, dataNodes: false }, vocabularyOf("single"));
+    expect(told.map(([family]) => family)).toEqual(["call", "view"]);
+  });
+
+  it("tells of several single servers what goes between them", () => {
+    const told = colours({ ...whole, replicated: false }, vocabularyOf("single"));
+    expect(told.map(([family]) => family)).toEqual(["call", "crossing", "view", "data"]);
+  });
+
+  it("has the words of the family", () => {
+    const words = (protocol: string): string[] =>
+      colours(whole, vocabularyOf(protocol)).map(([, label]) => label);
+    expect(words("symmetric")).toEqual(expect.arrayContaining(["view change", "joining", "leases, view"]));
+    expect(words("qjm")).toEqual(expect.arrayContaining(["takeover", "reading the journal"]));
+    expect(words("qjm")).not.toContain("renewing, images");
+  });
+});
+
+describe("a cluster is replicated", () => {
+  it("when a group has more than one server, or there are journal nodes", () => {
+    expect(isReplicated(picture(["mds1"], ["g1"]))).toBe(false);
+    expect(isReplicated(picture(["mds1", "mds2"], ["g1", "g2"]))).toBe(false);
+    expect(isReplicated(picture(["mds1", "mds2"], ["g1"]))).toBe(true);
+    expect(isReplicated(picture(["mds1"], ["g1"], ["jn1"]))).toBe(true);
+  });
+});

@@ -1,0 +1,194 @@
+"""What a running cluster is given and cannot use: one line each, nothing lost, nobody ends but who has no disk to write on."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from backend import remote
+from backend.cli import content_path
+from backend.errors import LabError
+from nodes.protocols.vssp import messages as v
+from nodes.protocols.vssp.manifest import image_name
+from nodes.protocols.vssp.packets import sums
+from nodes.real.process import client_world
+from nodes.wire import data_messages as d
+from nodes.wire.messages import Mark, Message
+from tests.processes.backend.running import Up, up
+
+OCTETS = Random(1).randbytes(300_000)
+MARK = Mark(0, 1, 7, 1)
+IMAGE = image_name(MARK, 5)
+NOBODYS = (1 << 48) | 0x7777
+PACKET = b"x" * (1 << 16)
+TO_SERVERS: list[Message] = [
+    v.OpenImage(IMAGE, 1, MARK, 1, ["stranger", "mds1"], "vssp"),
+    v.ImagePacket(IMAGE, 1, 0, 0, False, bytes(len(sums(PACKET))), PACKET),
+    v.ImagePacket("../../token", 1, 0, 0, False, sums(PACKET), PACKET),
+    v.CloseImage(IMAGE, b"rubbish"),
+    v.OpenImage("../../etc/passwd", 1, MARK, 1, ["mds1"], "vssp"),
+    v.RemoveFile("../token"),
+    v.RecoverFile("nothing", "stranger", -1, 1 << 60),
+    v.FetchFile(1, "../token", 0, 1 << 40),
+    d.NodeBeat(5, 0, "nowhere", 1 << 62, 0, 1),
+    d.FullReport(5, 0, 0, 1, [d.Row(NOBODYS, 1, 1 << 60, d.FINAL)]),
+    d.Locate(9, [NOBODYS, -1]),
+]
+TO_DATA_NODES: list[Message] = [
+    d.WriteBlock((9 << 48) | 1, 1, 0, [], {}, 0),
+    d.WriteBlock(NOBODYS, 1, 512, [], {}, 0),
+    d.ReadBlock(3, NOBODYS, 1, 0, 512),
+    d.Remove(0, [((1 << 48) | 1, 1, d.FINAL)], "freed"),
+]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    with up(tmp_path_factory.mktemp("bad") / "data", "--standbys", "2") as running:
+        remote.send(running.port, "PUT", content_path("/f"), io.BytesIO(OCTETS))
+        yield running
+
+
+def events(cluster: Up, *kinds: str) -> list[Any]:
+    run = cluster.get("/api/runs")[0]["run"]
+    return list(cluster.get(f"/api/runs/{run}/events?kinds={','.join(kinds)}&limit=5000")["events"])
+
+
+def unharmed(cluster: Up) -> None:
+    file = io.BytesIO()
+    remote.receive(cluster.port, content_path("/f"), file)
+    assert file.getvalue() == OCTETS
+    assert {lamp["invariant"] for lamp in cluster.cluster()["lamps"] if lamp["state"] == "red"} == set()
+    assert not [log for log in logs(cluster) if "Traceback" in log]
+
+
+def logs(cluster: Up) -> list[str]:
+    return [file.read_text() for file in (cluster.data / "logs").glob("*.err")] + [cluster.words()]
+
+
+def test_a_stranger_who_knows_the_token_is_refused(cluster: Up) -> None:
+    told = cluster.cluster()
+    servers = {each["name"]: each["address"] for each in told["servers"]}
+    nodes = {each["name"]: each["address"] for each in told["data_nodes"]}
+    answers: list[tuple[str, Any]] = []
+
+    async def speak() -> None:
+        token = (cluster.data / "token").read_bytes().strip()
+        world = client_world("stranger", told["cluster"], token, servers | nodes)
+        all_there = asyncio.Event()
+
+        def take(peer: str, message: Message) -> None:
+            answers.append((peer, message))
+            if sum(isinstance(each, d.BlockRead) for _, each in answers) == len(nodes):
+                all_there.set()
+
+        world.network.receive(take)
+        for names, messages in ((servers, TO_SERVERS), (nodes, TO_DATA_NODES)):
+            for name in names:
+                for message in messages:
+                    world.network.send(name, message)
+        await asyncio.wait_for(all_there.wait(), 20)
+        world.network.close()
+
+    asyncio.run(speak())
+    refused = {m.refused for _, m in answers if isinstance(m, d.BlockRead | d.WriteOpened)}
+    assert f"block {NOBODYS:016x} is not here" in refused
+    assert "no group of this cluster has a block 9000000000001" in refused
+    cluster.await_true(
+        lambda: {e["server"] for e in events(cluster, "PacketRefused")} == set(servers), "told by all"
+    )
+    reasons = {e["reason"] for e in events(cluster, "PacketRefused")}
+    assert any("checksum" in reason for reason in reasons), reasons
+    assert "'../../etc/passwd' is no name of an image" in reasons
+    told_of = [e["what"] for e in events(cluster, "Warned")]
+    assert any(line.startswith("stranger reports like a data node") for line in told_of), told_of
+    unharmed(cluster)
+
+
+def test_a_partition_that_is_missing_is_told_and_keeps_nobody_out(cluster: Up) -> None:
+    standby = next(each["name"] for each in cluster.cluster()["servers"] if each["role"] == "standby")
+    images = cluster.data / "servers" / standby / "image"
+    cluster.await_true(lambda: ordered(cluster, "image"), "an image is ordered")
+    cluster.await_true(lambda: list(images.glob("*.manifest")), "the image is whole")
+    cluster.fault("crash", standby)
+    newest = max(images.glob("*.p03"))
+    newest.unlink()
+    cluster.fault("restart", standby)
+    [reason] = cluster.await_true(
+        lambda: [e["reason"] for e in events(cluster, "ImageRefused") if e["server"] == standby],
+        "the start tells it",
+    )
+    assert newest.name in reason and "\n" not in reason
+    cluster.await_green()
+    unharmed(cluster)
+
+
+def ordered(cluster: Up, do: str) -> bool:
+    try:
+        remote.ask(cluster.port, "POST", "/api/pool", {"group": "g1", "do": do})
+    except LabError:
+        return False
+    return True
+
+
+# --- no room -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Path]:
+    """A data directory in which the disks of all metadata servers and of dn1 have 6 MiB."""
+    mounts = [tmp_path / "data" / "servers" / name for name in ("mds1", "mds2", "mds3", "dn1")]
+    made: list[Path] = []
+    for mount in mounts:
+        mount.mkdir(parents=True)
+        command = ["mount", "-t", "tmpfs", "-o", "size=6m", "none", str(mount)]
+        if os.geteuid() or subprocess.run(command, capture_output=True, check=False).returncode:
+            break
+        made.append(mount)
+    try:
+        if made != mounts:
+            pytest.skip("no small disk can be mounted here")
+        yield tmp_path / "data"
+    finally:
+        for mount in made:
+            subprocess.run(["umount", "-l", str(mount)], check=False)
+
+
+def fill(directory: Path) -> Path:
+    ballast = directory / "ballast"
+    with ballast.open("wb", buffering=0) as file:
+        try:
+            while file.write(bytes(4096)):
+                pass
+        except OSError:
+            return ballast
+    raise AssertionError("the disk has no end")
+
+
+def test_full_disks_cost_nothing_that_was_acknowledged(small: Path) -> None:
+    """First a data node's, then the active's: others take their places, and with room again they come back."""
+    with up(small, "--standbys", "2") as cluster:
+        fill(small / "servers" / "dn1")
+        remote.send(cluster.port, "PUT", content_path("/f"), io.BytesIO(OCTETS))
+        old = cluster.active()
+        ballast = fill(small / "servers" / old)
+        for number in range(40):
+            make = {"do": "mkdir", "path": f"/{number}{'n' * 200}"}
+            remote.ask(cluster.port, "POST", "/api/fs", make)
+        cluster.await_true(lambda: cluster.server(old)["process"] == "stopped", f"{old} ends")
+        line = f"no room is left in {small / 'servers' / old}: make some and start {old} again"
+        assert line in (small / "logs" / f"{old}.err").read_text()
+        ballast.unlink()
+        cluster.fault("restart", old)
+        cluster.await_green()
+        listed = remote.ask(cluster.port, "GET", "/api/fs/list?path=/&limit=100")
+        assert len(listed["entries"]) >= 41
+        unharmed(cluster)

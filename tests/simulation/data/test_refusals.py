@@ -1,0 +1,173 @@
+"""Reports and requests that cannot be true: refused in one line, and nothing that is stored changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nodes.trace.block_events import ReplicaRemoved, ReplicaStored
+from nodes.trace.events import Stopped, Warned
+from nodes.wire.data_messages import (
+    DAMAGED,
+    FINAL,
+    AskReplica,
+    BeatHeard,
+    BlockRead,
+    Changes,
+    FullReport,
+    Locate,
+    Located,
+    NodeBeat,
+    Packet,
+    PacketAcked,
+    ReadBlock,
+    Remove,
+    ReplicaIs,
+    Row,
+    Void,
+    WriteBlock,
+    WriteOpened,
+)
+from nodes.wire.messages import Message
+from tests.simulation.data.lab import DataLab, content
+
+OCTETS = content(0, 100_000)
+FIRST = (1 << 48) | 1
+NOBODYS = (1 << 48) | 0x7777
+"""A block that no server has given away."""
+
+
+def stored(seed: int) -> DataLab:
+    lab = DataLab(seed, standbys=1)
+    lab.put("/f", OCTETS)
+    lab.run_ms(7_000)
+    return lab
+
+
+def send(lab: DataLab, sender: str, receiver: str, *messages: Message) -> None:
+    server = lab.cluster.servers[sender]
+    assert server.machine is not None and server.world is not None
+    for message in messages:
+        server.machine.call(server.world.network.send, receiver, message)
+
+
+def answers(lab: DataLab, receiver: str) -> list[Any]:
+    """What comes to a server from now on, and is kept from it."""
+    found: list[Any] = []
+
+    def take(sender: str, to: str, message: Message) -> bool:
+        if to == receiver:
+            found.append(message)
+        return to == receiver
+
+    lab.cluster.hold(take)
+    return found
+
+
+def lines(lab: DataLab) -> set[str]:
+    return {s.event.what for s in lab.cluster.events if type(s.event) is Warned}
+
+
+def unharmed(lab: DataLab) -> None:
+    lab.run_ms(9_000)
+    assert not [s for s in lab.cluster.events if type(s.event) is Stopped]
+    assert lab.counts() == [3] * 2 and lab.health() == {} and lab.get("/f") == OCTETS
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        (Row(FIRST, 1, 1 << 60, FINAL), "with 1152921504606846976 octets; 134217728 are the most"),
+        (Row(FIRST, 1, -1, FINAL), "with -1 octets"),
+        (Row((9 << 48) | 1, 1, 5, FINAL), "reports block 9000000000001, which is none of this group"),
+        (Row(-4, 1, 5, FINAL), "none of this group"),
+        (Row(FIRST, 0, 5, FINAL), "with stamp 0 in state 1"),
+        (Row(FIRST, 1, 5, 7), "with stamp 1 in state 7"),
+    ],
+)
+@pytest.mark.parametrize("full", [True, False])
+def test_a_report_that_cannot_be_true_is_refused_as_a_whole(row: Row, says: str, full: bool) -> None:
+    lab = stored(1)
+    lab.cluster.hold(lambda sender, receiver, message: sender == "dn1" and type(message) is NodeBeat)
+    beat = NodeBeat(77, 0, "dn1:1", 1 << 40, 0, 1)
+    bad = Row((1 << 48) | 99, 1, 5, DAMAGED)
+    report: Message = FullReport(77, 0, 0, 1, [bad, row]) if full else Changes(77, 0, 1, [bad, row], [FIRST])
+    send(lab, "dn1", lab.active, beat, report)
+    lab.run_ms(1_000)
+    [line] = lines(lab)
+    assert (
+        line.startswith("dn1 reports block") and says in line and line.endswith("its report is not believed")
+    )
+    lab.cluster.net.holds[0].drop()
+    lab.faults.crash("dn1")
+    lab.faults.restart("dn1")
+    unharmed(lab)
+
+
+def test_who_is_no_data_node_of_the_cluster_is_not_believed() -> None:
+    lab = stored(2)
+    told = FullReport(5, 0, 0, 1, [Row(FIRST, 1, 65_536, FINAL), Row(NOBODYS, 1, 5, FINAL)])
+    send(lab, "eve", lab.active, NodeBeat(5, 0, "nowhere", 1 << 62, 0, 1), told)
+    lab.run_ms(1_000)
+    assert lines(lab) == {
+        "eve reports like a data node and is none of this cluster: its report is not believed"
+    }
+    unharmed(lab)
+
+
+def test_a_beat_that_cannot_be_true_is_none() -> None:
+    lab = stored(3)
+    send(lab, "dn1", lab.active, NodeBeat(5, 0, "nowhere", -5, -7, 1))
+    lab.run_ms(500)
+    assert lines(lab) == {"dn1 says that -7 of -5 octets are used: its report is not believed"}
+    unharmed(lab)
+
+
+def test_a_block_that_nobody_gave_away_is_nowhere() -> None:
+    """Asked of a metadata server and of a data node."""
+    lab = stored(4)
+    found = answers(lab, "eve")
+    send(lab, "eve", lab.active, Locate(9, [NOBODYS, -1, 0, (9 << 48) | 1]))
+    send(lab, "eve", "dn1", AskReplica(1, NOBODYS), AskReplica(2, -1), ReadBlock(3, NOBODYS, 1, 0, 512))
+    lab.run_ms(500)
+    assert [m.places for m in found if isinstance(m, Located)] == [[[], [], [], []]]
+    assert [m.stamp for m in found if isinstance(m, ReplicaIs)] == [0, 0]
+    assert [m.refused for m in found if isinstance(m, BlockRead)] == [f"block {NOBODYS:016x} is not here"]
+    lab.cluster.net.holds[0].drop()
+    unharmed(lab)
+
+
+def test_a_block_that_nobody_gave_away_is_removed_when_it_was_written() -> None:
+    lab = stored(5)
+    send(lab, "eve", "dn1", WriteBlock(NOBODYS, 1, 0, [], {}, 0))
+    lab.run_ms(100)
+    send(lab, "eve", "dn1", Packet(NOBODYS, 1, 0, b"", b"", True))
+
+    def told(kind: type) -> bool:
+        return any(type(s.event) is kind and s.event.block == NOBODYS for s in lab.cluster.events)
+
+    lab.until(lambda: told(ReplicaStored) and told(ReplicaRemoved))
+    assert f"blocks/{NOBODYS:016x}.blk" not in lab.cluster.servers["dn1"].store.files
+    unharmed(lab)
+
+
+def test_what_a_data_node_cannot_do_it_refuses_in_one_line() -> None:
+    lab = stored(6)
+    found = answers(lab, "eve")
+    send(
+        lab, "eve", "dn1",
+        WriteBlock((9 << 48) | 1, 1, 0, [], {}, 0), WriteBlock(-1, 1, 0, [], {}, 0),
+        WriteBlock(FIRST, 1, -5, ["dn1"], {}, 0), WriteBlock(FIRST, 1, 0, [], {}, 0),
+        WriteBlock(NOBODYS, 1, 512, [], {}, 0), Packet(NOBODYS, 1, 0, b"x", b"\0" * 4, False),
+        ReadBlock(4, FIRST, 1, -512, 1 << 40), ReadBlock(5, FIRST, 9, 0, 512),
+        Remove(0, [(FIRST, 1, FINAL)], "freed"), Remove(-1, [(FIRST, 1, FINAL)], "freed"),
+        BeatHeard(1, 0, Void(5, [(0, 1 << 60)])), BeatHeard(77, 1, Void(5, [(0, 1 << 60)])),
+    )  # fmt: skip
+    lab.run_ms(500)
+    refusals = [
+        m.refused for m in found if isinstance(m, WriteOpened | PacketAcked | BlockRead) and m.refused
+    ]
+    assert len(refusals) == 7 and not any("\n" in line for line in refusals), refusals
+    lab.cluster.net.holds[0].drop()
+    unharmed(lab)

@@ -1,0 +1,192 @@
+"""Data nodes go back with the cluster: what stood at the barrier lies there as it did, what came later is set aside (CFS §4.3; safety rule 14)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from random import Random
+from typing import Any
+
+import pytest
+
+from nodes.config import MILLISECOND, SECOND
+from nodes.errors import FsError
+from nodes.metadata.operations import Contents, Delete, Open
+from nodes.protocols.mams.checkpoints import ledger
+from nodes.servers.setting_aside import SettingAside
+from nodes.trace.block_events import BlocksSetAside, ReplicaRemoved
+from tests.simulation.recovery.content import NODES, append, disk, get, put, with_data
+from tests.simulation.recovery.lab import Checkpoints
+
+OCTETS = 100_000
+
+
+def went_back(lab: Checkpoints, incarnation: int = 1) -> bool:
+    told = {
+        (s.server, s.event.group)
+        for s in lab.cluster.events
+        if isinstance(s.event, BlocksSetAside) and s.event.incarnation == incarnation
+    }
+    return told == {(node, group.name) for node in NODES for group in lab.config.groups}
+
+
+def content(number: int) -> bytes:
+    return Random(number).randbytes(OCTETS)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_every_data_node_is_as_it_was_at_the_barrier(groups: int) -> None:
+    """Files put, appended to and written anew after the barrier; later blocks stay in `aside`, also when the checkpoint is deleted."""
+    lab = with_data(11, groups)
+    put(lab, "/a", content(1))
+    put(lab, "/b", content(2))
+    lab.mark("one")
+    at_barrier = {node: disk(lab, node, "blocks") for node in NODES}
+    put(lab, "/c", content(3))
+    append(lab, "/a", content(4))
+    lab.call(Delete("/b"))
+    put(lab, "/b", content(5))
+    before = {node: disk(lab, node, "blocks") for node in NODES}
+    lab.recover("one")
+    lab.cluster.run_until(lambda: went_back(lab), 10 * SECOND)
+    for node in NODES:
+        assert disk(lab, node, "blocks") == at_barrier[node]
+        later = {name: octets for name, octets in before[node].items() if name not in at_barrier[node]}
+        assert disk(lab, node, "aside") == later and len(later) == 12
+    assert get(lab, "/a") == content(1) and get(lab, "/b") == content(2)
+    put(lab, "/c", content(6))
+    lab.ask({"do": "delete_checkpoint", "name": "one"})
+    lab.run_ms(12_000)
+    assert get(lab, "/c") == content(6)
+    assert all(len(disk(lab, node, "aside")) == 12 for node in NODES)
+    told = [event for event in lab.told(BlocksSetAside) if event.blocks]
+    assert sum(event.octets for event in told) == len(NODES) * 3 * OCTETS
+    assert not [event for event in lab.told(ReplicaRemoved) if event.reason == "freed"]
+    lab.finish()
+
+
+def test_a_data_node_that_slept_through_two_recoveries_sets_both_aside() -> None:
+    """Though a checkpoint that was marked meanwhile keeps all blocks with lower numbers."""
+    lab = with_data(12, 1)
+    put(lab, "/a", content(1))
+    lab.mark("one")
+    at_barrier = disk(lab, "dn1", "blocks")
+    put(lab, "/b", content(2))
+    first = set(disk(lab, "dn1", "blocks")) - set(at_barrier)
+    lab.cluster.faults.crash("dn1")
+    lab.recover("one")
+    lab.mark("two")
+    put(lab, "/c", content(3))
+    lab.recover("two")
+    lab.mark("three")
+    lab.cluster.faults.restart("dn1")
+    lab.cluster.run_until(lambda: went_back(lab, 2), 20 * SECOND)
+    assert disk(lab, "dn1", "blocks") == at_barrier and set(disk(lab, "dn1", "aside")) == first
+    assert sum(name.endswith(".rep") for name in disk(lab, "dn2", "aside")) == 4
+    assert get(lab, "/a") == content(1)
+    lab.finish()
+
+
+@pytest.mark.parametrize("after_us", [100, 500, 900, 1_400, 2_200])
+def test_a_power_loss_while_setting_aside_loses_nothing(after_us: int) -> None:
+    lab = with_data(13, 1)
+    put(lab, "/a", content(1))
+    lab.mark("one")
+    at_barrier = disk(lab, "dn1", "blocks")
+    put(lab, "/b", content(2))
+    later = {n: o for n, o in disk(lab, "dn1", "blocks").items() if n not in at_barrier}
+    lab.ask({"do": "recover", "name": "one"})
+    lab.cluster.run_until(lambda: bool(disk(lab, "dn1", "aside")), 20 * SECOND)
+    lab.cluster.run_for(after_us * MILLISECOND // 1000)
+    lab.cluster.faults.power_loss("dn1")
+    lab.cluster.faults.restart("dn1")
+    lab.cluster.run_until(lambda: went_back(lab), 20 * SECOND)
+    lab.run_ms(5_000)
+    assert disk(lab, "dn1", "blocks") == at_barrier and disk(lab, "dn1", "aside") == later
+    lab.settle()
+    lab.finish()
+
+
+def test_a_failing_disk_is_told_and_what_is_left_is_done_later() -> None:
+    lab = with_data(14, 1)
+    put(lab, "/a", content(1))
+    lab.mark("one")
+    put(lab, "/b", content(2))
+    lab.cluster.servers["dn1"].store.fails = True
+    lab.recover("one")
+    lab.run_ms(5_000)
+    assert not went_back(lab) and not disk(lab, "dn1", "aside")
+    lab.cluster.servers["dn1"].store.fails = False
+    lab.cluster.run_until(lambda: went_back(lab), 20 * SECOND)
+    assert len(disk(lab, "dn1", "aside")) == 4
+    lab.finish()
+
+
+def test_a_writer_that_went_on_behind_the_barrier_is_refused_after_the_recovery() -> None:
+    """Else the file would have a hole where the blocks were that were set aside, and the writer success."""
+    lab = with_data(15, 1)
+    size = 1 << 16
+    octets = Random(7).randbytes(8 * size)
+    allowed = 2
+
+    async def parts() -> AsyncIterator[bytes]:
+        world: Any = lab.cluster.servers["eve"].world
+        for number in range(8):
+            while number >= allowed:
+                await world.clock.sleep(20 * MILLISECOND)
+            yield octets[number * size : (number + 1) * size]
+
+    def blocks() -> int:
+        found = lab.ada.call(Open("/f", 0, 10)).result
+        assert isinstance(found, Contents)
+        return len(found.blocks)
+
+    writing = lab.eve.begin(lab.eve.files.put("/f", parts()))
+    lab.run_ms(500)
+    assert blocks() == 1
+    lab.mark("one")
+    allowed = 5
+    lab.run_ms(500)
+    assert blocks() == 4
+    lab.recover("one")
+    allowed = 8
+    lab.cluster.run_until(writing.done, 60 * SECOND)
+    with pytest.raises(FsError, match="ESTALE: the file was taken back while call"):
+        writing.result()
+    assert blocks() == 1
+    taking = lab.ada.begin(lab.ada.files.append("/f", one(b"end"), force=True))
+    lab.cluster.run_until(taking.done, 60 * SECOND)
+    taking.result()
+    assert get(lab, "/f") == octets[: 2 * size] + b"end"
+    lab.finish()
+
+
+async def one(octets: bytes) -> AsyncIterator[bytes]:
+    yield octets
+
+
+# --- broken on purpose -----------------------------------------------------------------------------------------------
+
+
+async def leave_it(self: SettingAside, block: int) -> int:
+    return 0
+
+
+def no_ranges(before: list[tuple[int, int]], next_block: int, incarnation: int) -> list[tuple[int, int]]:
+    return []
+
+
+@pytest.mark.parametrize("broken", ["a data node sets nothing aside", "nobody tells which blocks came later"])
+def test_a_later_block_that_stays_in_use_is_found(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if broken.startswith("a data node"):
+        monkeypatch.setattr(SettingAside, "_set_aside", leave_it)
+    else:
+        monkeypatch.setattr(ledger, "void_ranges", no_ranges)
+    lab = with_data(16, 1)
+    put(lab, "/a", content(1))
+    lab.mark("one")
+    put(lab, "/b", content(2))
+    lab.recover("one")
+    lab.run_ms(12_000)
+    lab.lamps.finish()
+    assert {failure.invariant for failure in lab.lamps.failures} == {"exactly up to the barrier"}
+    assert "was numbered after the barrier, was still in use there" in lab.lamps.failures[0].explanation

@@ -1,0 +1,91 @@
+"""What a scenario becomes on another family, and why some are refused there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from backend.errors import Malformed
+from backend.scenarios import everywhere
+from backend.scenarios.on_family import impossible, on_family
+from backend.scenarios.reading import read
+from backend.scenarios.report import COLOURS
+from nodes.families import FAMILIES
+from nodes.roles import LETTERS
+
+ROOT = Path(__file__).resolve().parents[3]
+SCENARIOS = ROOT / "scenarios"
+PAGE = (ROOT / "docs" / "scenarios-by-family.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("file", "protocol", "told"),
+    [
+        ("groups/rename-storm", "qjm", "it has 2 groups, qjm runs 1"),
+        ("faults/view-changes-under-load", "qjm", "force_view is for families without a lock"),
+        ("papers/cfs-table3-a", "symmetric", "take_lock is for families with a lock"),
+        ("faults/crash-the-active", "single", "it takes the server away, and nobody takes over"),
+        ("faults/flapping-link", "single", "it needs standbys"),
+        ("faults/two-crashes-at-once", "packed-paxos", "2 of 4 servers, 3 are needed"),
+        ("faults/crash-during-upgrade", "symmetric", "its takeover has no step upgrade 1"),
+        ("baselines/qjm-loses-the-active", "symmetric", "it strikes jn1, symmetric has no such node"),
+        ("baselines/qjm-loses-the-active", "avatar", "it strikes jn1, without which nothing is answered"),
+        ("baselines/backupnode-loses-a-write", "mams", "it shows what backupnode loses"),
+        ("labs/async-flush", "symmetric", "it shows what mams loses"),
+        ("pool/image-rots", "packed-paxos", "it is about images, packed-paxos writes none"),
+        ("faults/calm", "raft", "the protocol 'raft' is unknown"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(file: str, protocol: str, told: str) -> None:
+    scenario = read(SCENARIOS / f"{file}.yaml")[0]
+    with pytest.raises(Malformed) as refused:
+        on_family(scenario, protocol)
+    assert told in refused.value.message and "\n" not in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("protocol", "letters"), [("packed-paxos", "PSS-"), ("symmetric", "MMM-"), ("qjm", "ASS-")]
+)
+def test_a_row_is_said_in_the_letters_of_the_family(protocol: str, letters: str) -> None:
+    scenario = on_family(read(SCENARIOS / "faults/crash-the-active.yaml")[0], protocol)
+    assert [step.expect.letters for step in scenario.steps if step.expect and step.expect.letters] == [
+        letters
+    ]
+    assert scenario.expect.invariants == "all" and scenario.expect.failed_calls == 0
+
+
+def test_what_cannot_even_be_done_is_told_apart_from_what_is_not_expected() -> None:
+    """A comparison leaves expectations out, and plays whatever can be done."""
+    crash, upgrade = (
+        read(SCENARIOS / f"faults/{name}.yaml")[0] for name in ("crash-the-active", "crash-during-upgrade")
+    )
+    assert list(impossible(crash, "single")) == []
+    assert list(impossible(upgrade, "symmetric")) == ["its takeover has no step upgrade 1"]
+    lab = read(SCENARIOS / "labs/async-flush.yaml")[0]
+    assert list(impossible(lab, "symmetric")) == ["it opens async_flush, symmetric has no such hole"]
+
+
+def test_its_own_family_plays_a_file_as_it_is() -> None:
+    for path in everywhere.files():
+        for scenario in read(path):
+            assert on_family(scenario, scenario.cluster.protocol) is scenario
+
+
+def test_the_page_tells_what_is_refused_and_nothing_that_did_not_hold() -> None:
+    rows = {
+        cells[0]: dict(zip(FAMILIES, cells[1:], strict=True))
+        for line in PAGE.splitlines()
+        if len(cells := [cell.strip() for cell in line.strip("|").split("|")]) == 1 + len(FAMILIES)
+    }
+    for path in everywhere.files():
+        told = rows[everywhere.shown(path)]
+        refused = {name for name, word in told.items() if word == everywhere.REFUSED}
+        assert refused == set(everywhere.refusals(path)), path
+        assert all(word.startswith(everywhere.HELD) for name, word in told.items() if name not in refused), (
+            path
+        )
+
+
+def test_a_report_has_a_colour_for_the_letters_of_every_family() -> None:
+    assert set(LETTERS.values()) == set(COLOURS)
