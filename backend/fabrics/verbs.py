@@ -159,7 +159,7 @@ def verb_named(name: str) -> Verb:
     if name in BY_NAME:
         return BY_NAME[name]
     if name in ELSEWHERE:
-        raise FaultUnsupported(f"only the simulator {ELSEWHERE[name]}; processes cannot do {name}")
+        raise FaultUnsupported(f"only the simulator {ELSEWHERE[name]}; real servers cannot do {name}")
     raise NotThere(f"no fault is called {name[:40]!r}; there are {', '.join(BY_NAME)}")
 
 

@@ -13,6 +13,7 @@ import msgspec
 from rich.console import Console
 
 from backend.errors import LabError, Malformed
+from backend.fabrics.verbs import verb_named
 from backend.scenarios import report as reports
 from backend.scenarios.model import Scenario, StepPart
 from backend.scenarios.on_family import on_family, refusal
@@ -31,6 +32,8 @@ def run_command(
     scenarios = read(file)
     if protocol is not None:
         scenarios = playable(scenarios, protocol)
+    if on != "simulated":
+        refuse_what_only_the_simulator_does(scenarios)
     outcomes = []
     for outcome in outcomes_on(on, file, scenarios, seed, scale):
         reports.tell(console, outcome)
@@ -38,6 +41,13 @@ def run_command(
     if report is not None:
         reports.write(report, outcomes)
     return 0 if all(outcome.held for outcome in outcomes) else 1
+
+
+def refuse_what_only_the_simulator_does(scenarios: list[Scenario]) -> None:
+    """Before anything is started. Raises FaultUnsupported."""
+    for step in scenarios[0].steps:
+        if step.fault is not None:
+            verb_named(step.fault)
 
 
 def playable(scenarios: list[Scenario], protocol: str) -> list[Scenario]:

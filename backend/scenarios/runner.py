@@ -225,13 +225,15 @@ class Run:
         return [word]
 
     async def _look(self) -> None:
-        """What the end speaks of and has to be asked, while there is somebody to ask; namespaces are looked at when nothing is under way."""
+        """What the end speaks of and has to be asked, while there is somebody to ask; namespaces and blocks are looked at when nothing is
+        under way: a block that is being written is not whole yet."""
         expect = self._scenario.expect
-        if not asks(expect):
+        still = expect.fsck is not None or expect.blocks is not None
+        if not still and not asks(expect):
             return
-        if expect.fsck is not None and self._scenario.workload is not None:
+        if still and self._scenario.workload is not None:
             await self.fabric.throttle(None, True)
-        asked = ExpectPart(fsck=expect.fsck, checkpoints=expect.checkpoints)
+        asked = ExpectPart(fsck=expect.fsck, checkpoints=expect.checkpoints, blocks=expect.blocks)
         await self._hold(asked, round(QUIET_NS * self._scale))
 
     async def _end(self, end: EndPart) -> None:

@@ -21,6 +21,8 @@ from nodes.wire.messages import Message
 WAITING_MAX = 4096
 """Messages kept for a peer that is being dialled; older ones are dropped first."""
 DIAL_AGAIN_S = (0.02, 0.5)
+DIAL_S = 1.0
+"""Before the kernel asks for a second time: a wire that is whole again is found soon."""
 SECOND = 1_000_000_000
 
 
@@ -188,7 +190,7 @@ class RealNetwork:
                     host,
                     int(port),
                 ),
-                2.0,
+                DIAL_S,
             )
         except (OSError, TimeoutError, ValueError):
             self._dial_failed(peer)

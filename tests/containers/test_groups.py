@@ -41,6 +41,12 @@ def checkpoint(lab: Composed, what: str, **said: Any) -> Any:
     return remote.ask(lab.port, "POST", path, said)
 
 
+def went_back(lab: Composed) -> set[str]:
+    """Who told that it has taken itself back to a checkpoint."""
+    run = lab.ask("runs")[0]["run"]
+    return {event["server"] for event in lab.ask(f"runs/{run}/events?kinds=TakenBack&limit=5000")["events"]}
+
+
 def test_a_group_fails_over_alone(lab: Composed) -> None:
     old, epoch = lab.active("g2"), lab.group("g1")["epoch"]
     lab.fault("crash", old)
@@ -105,7 +111,11 @@ def test_all_groups_go_back_to_a_checkpoint(lab: Composed) -> None:
     marked = checkpoint(lab, "mark", name="monday")
     assert marked["state"] == "complete" and set(marked["barriers"]) == {"g1", "g2"}
     put(lab, "/after")
+    servers = lab.ask("cluster")["servers"]
     checkpoint(lab, "recover", name="monday", confirmed=True)
+    wait_for(
+        lambda: went_back(lab) == {server["name"] for server in servers}, SOON_S, "every server gone back"
+    )
     wait_for(lab.in_step, 2 * TAKEOVER_S, "everybody in step")
     assert got(lab, "/before") == octets
     told = remote.ask(lab.port, "POST", "/api/fs", {"do": "ls", "path": "/"})

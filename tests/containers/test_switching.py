@@ -11,9 +11,9 @@ from backend import remote
 from backend.compose import docker
 from nodes.families import FAMILIES
 from tests.browser.running import wait_for
+from tests.chosen import chosen
 from tests.containers.running import Composed
 from tests.containers.test_faults import SOON_S, TAKEOVER_S, all_green
-from tests.families import chosen
 
 ALWAYS = ("packed-paxos",)
 OWN_TEST = ("mams", "symmetric", "qjm")

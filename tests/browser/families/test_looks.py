@@ -8,7 +8,7 @@ from playwright.sync_api import Browser
 from tests.browser.families.looks import looks_well
 from tests.browser.running import Running, living
 from tests.browser.test_access import AXE
-from tests.families import chosen
+from tests.chosen import chosen
 
 CALLED = {
     "single": "single server",

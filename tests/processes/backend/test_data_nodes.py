@@ -22,9 +22,10 @@ from tests.processes.backend.running import REPOSITORY, Up, up
 LENGTH = 4 << 20
 
 
-@pytest.fixture
-def running(tmp_path: Path) -> Iterator[Up]:
-    with up(tmp_path / "data") as started:
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    """One cluster for all tests here."""
+    with up(tmp_path_factory.mktemp("nodes") / "data") as started:
         yield started
         assert started.end() < 6
         assert "Traceback" not in started.words()
@@ -55,43 +56,6 @@ def got(running: Up, path: str) -> bytes:
 
 def node(running: Up, name: str) -> dict[str, Any]:
     return next(each for each in running.cluster()["data_nodes"] if each["name"] == name)
-
-
-def test_a_file_is_whole_though_the_active_and_a_data_node_are_killed_while_it_is_written(
-    running: Up,
-) -> None:
-    octets = Random(1).randbytes(LENGTH)
-    source = Halting(octets, [LENGTH * 35 // 100, LENGTH * 65 // 100])
-    told: list[Any] = []
-    writing = threading.Thread(
-        target=lambda: told.append(remote.send(running.port, "PUT", content_path("/big"), source))
-    )
-    writing.start()
-    for place, victim in enumerate((running.active(), "dn2")):
-        assert source.reached[place].wait(30)
-        share = LENGTH * 3 // 10 * (place + 1)
-        running.await_true(lambda share=share: written(running) >= share, f"{share} octets are written")
-        running.fault("crash", victim)
-        source.let[place].set()
-    writing.join(90)
-    assert told == [{"octets": LENGTH}] and got(running, "/big") == octets
-    assert node(running, "dn2")["process"] == "stopped"
-    running.fault("restart", "dn2")
-    running.await_true(lambda: node(running, "dn2")["blocks"] >= 64, "what dn2 missed is copied to it")
-    running.fault("crash", "dn1")
-    running.fault("crash", "dn3")
-    assert got(running, "/big") == octets
-    lamps = {lamp["invariant"]: lamp["state"] for lamp in running.cluster()["lamps"]}
-    assert set(lamps.values()) == {"green"} and "blocks kept" in lamps
-
-
-def written(running: Up) -> int:
-    """Octets in the file; none before it is there."""
-    try:
-        told = remote.ask(running.port, "POST", "/api/fs", {"do": "stat", "path": "/big"})
-    except LabError:
-        return 0
-    return int(told["result"]["length"])
 
 
 def cli(running: Up, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -131,22 +95,64 @@ def test_the_status_tells_of_data_nodes(running: Up) -> None:
 
 
 def test_every_fault_of_a_process_works_on_a_data_node(running: Up) -> None:
-    octets = Random(2).randbytes(300_000)
-    remote.send(running.port, "PUT", content_path("/f"), io.BytesIO(octets))
+    octets, before = Random(2).randbytes(300_000), node(running, "dn3")
+    remote.send(running.port, "PUT", content_path("/struck"), io.BytesIO(octets))
     running.fault("slow_disk", "dn1", ms=20)
     running.fault("slow_disk", "dn1", ms=0)
     running.fault("fail_disk", "dn1", on=True)
-    assert got(running, "/f") == octets
+    assert got(running, "/struck") == octets
     running.fault("fail_disk", "dn1", on=False)
     running.fault("cut", "dn2")
     running.fault("delay", "dn3", ms=5)
-    assert got(running, "/f") == octets
+    assert got(running, "/struck") == octets
     running.fault("heal_all")
+    blocks = before["blocks"] + 5
     for verb in ("power_loss", "stop"):
         running.fault(verb, "dn3")
         assert node(running, "dn3")["process"] == "stopped"
         running.fault("restart", "dn3")
-        running.await_true(lambda: node(running, "dn3")["blocks"] == 5, "dn3 has its blocks again")
-    assert got(running, "/f") == octets and node(running, "dn3")["octets"] == len(octets)
+        running.await_true(lambda: node(running, "dn3")["blocks"] == blocks, "dn3 has its blocks again")
+    assert got(running, "/struck") == octets
+    assert node(running, "dn3")["octets"] == before["octets"] + len(octets)
     with pytest.raises(LabError, match="has no session"):
         running.fault("expire_session", "dn1")
+
+
+def test_a_file_is_whole_though_the_active_and_a_data_node_are_killed_while_it_is_written(
+    running: Up,
+) -> None:
+    """Last here: it leaves servers down."""
+    octets, before = Random(1).randbytes(LENGTH), node(running, "dn2")["blocks"]
+    source = Halting(octets, [LENGTH * 35 // 100, LENGTH * 65 // 100])
+    told: list[Any] = []
+    writing = threading.Thread(
+        target=lambda: told.append(remote.send(running.port, "PUT", content_path("/big"), source))
+    )
+    writing.start()
+    for place, victim in enumerate((running.active(), "dn2")):
+        assert source.reached[place].wait(30)
+        share = LENGTH * 3 // 10 * (place + 1)
+        running.await_true(lambda share=share: written(running) >= share, f"{share} octets are written")
+        running.fault("crash", victim)
+        source.let[place].set()
+    writing.join(90)
+    assert told == [{"octets": LENGTH}] and got(running, "/big") == octets
+    assert node(running, "dn2")["process"] == "stopped"
+    running.fault("restart", "dn2")
+    running.await_true(
+        lambda: node(running, "dn2")["blocks"] >= before + 64, "what dn2 missed is copied to it"
+    )
+    running.fault("crash", "dn1")
+    running.fault("crash", "dn3")
+    assert got(running, "/big") == octets
+    lamps = {lamp["invariant"]: lamp["state"] for lamp in running.cluster()["lamps"]}
+    assert set(lamps.values()) == {"green"} and "blocks kept" in lamps
+
+
+def written(running: Up) -> int:
+    """Octets in the file; none before it is there."""
+    try:
+        told = remote.ask(running.port, "POST", "/api/fs", {"do": "stat", "path": "/big"})
+    except LabError:
+        return 0
+    return int(told["result"]["length"])

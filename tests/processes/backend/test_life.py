@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from backend.fabrics.home import socket_place
-from tests.processes.backend.running import REPOSITORY, alive, up
+from tests.processes.backend.running import alive, up
 
 EVERYBODY = {"coordination", "relays", "mds1", "mds2", "mds3", "mds4", "dn1", "dn2", "dn3", "client1"}
 
@@ -53,17 +51,6 @@ def test_a_second_up_resumes_and_the_first_run_can_be_read(tmp_path: Path) -> No
         runs = second.get("/api/runs")
         assert [run["live"] for run in runs] == [True, False] and runs[1]["ended_at"]
         second.end()
-
-
-def test_one_directory_has_one_holder(tmp_path: Path) -> None:
-    with up(tmp_path / "data") as running:
-        told = subprocess.run(
-            [sys.executable, "-m", "backend.cli", "up", "--port", "1024", "--data", str(tmp_path / "data")],
-            cwd=REPOSITORY, capture_output=True, text=True, timeout=30, check=False,
-        )  # fmt: skip
-        assert told.returncode == 2 and f"(pid {running.process.pid})" in told.stderr
-        assert told.stderr.count("\n") == 1
-        running.end()
 
 
 def test_servers_outlive_a_killed_control_plane_and_the_next_adopts_them(tmp_path: Path) -> None:

@@ -67,6 +67,12 @@ def test_the_file_system_by_the_command_line(cluster: Up) -> None:
     assert gone.returncode == 2 and "ENOENT" in gone.stderr and gone.stderr.count("\n") == 1
 
 
+def test_one_directory_has_one_holder(cluster: Up) -> None:
+    told = cloverlab("up", "--port", "1024", "--data", str(cluster.data))
+    assert told.returncode == 2 and f"(pid {cluster.process.pid})" in told.stderr
+    assert told.stderr.count("\n") == 1
+
+
 async def frames(
     cluster: Up, kinds: set[str], wish: object = None, path: str = ""
 ) -> dict[str, dict[str, Any]]:

@@ -10,7 +10,7 @@ import pytest
 from backend.scenarios import everywhere
 from backend.scenarios.reading import read
 from nodes.families import FAMILIES
-from tests.families import chosen
+from tests.chosen import chosen
 
 SCENARIOS = Path(__file__).resolve().parents[3] / "scenarios"
 FILES = (

@@ -1,0 +1,31 @@
+"""A connection whose other end is not heard of any more is given up, so that a new one can be dialled."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+
+from nodes.real.connection import UNHEARD_MS, WRITE_MAX, Connection, Identity
+
+
+def test_a_peer_that_takes_nothing_is_given_up() -> None:
+    """Its machine acknowledges no octet more, as over a wire that is cut; left to itself, the kernel would go on for a quarter of an hour."""
+
+    async def play() -> float:
+        with socket.create_server(("127.0.0.1", 0)) as deaf:
+            closed = asyncio.Event()
+            connection = Connection(
+                Identity("clover", "mds1", b"token"), "mds2", lambda _: None, lambda *_: None,
+                lambda _: closed.set(), lambda _: None,
+            )  # fmt: skip
+            connection.peer = "mds2"
+            await asyncio.get_running_loop().create_connection(lambda: connection, *deaf.getsockname())
+            assert connection._timer is not None
+            connection._timer.cancel()
+            connection.write(bytes(WRITE_MAX // 2))
+            began = time.monotonic()
+            await asyncio.wait_for(closed.wait(), 10 * UNHEARD_MS / 1000)
+            return time.monotonic() - began
+
+    assert asyncio.run(play()) >= UNHEARD_MS / 1000 / 2
