@@ -36,6 +36,7 @@ from nodes.world import World
 
 REPORT_NS = 30 * SECOND
 """A node that reads gigabytes to check them takes its time."""
+ASK_AGAIN_NS = 2 * SECOND
 
 
 class Reporting:
@@ -144,8 +145,8 @@ class Reporting:
                 self._checked.clear()
             files = await self.report()
         else:
-            reply = await self._calls.ask(node, m.AskReport(0, again), REPORT_NS)
-            if not isinstance(reply, m.FileReport):
+            reply = await self._reply_of(node, again)
+            if reply is None:
                 return None
             try:
                 check_report(reply.files, reply.disk_octets)
@@ -156,6 +157,17 @@ class Reporting:
         octets = sum(file.size for file in files)
         self._world.trace.emit(PoolReported(node, len(files), octets, held(files)))
         return files
+
+    async def _reply_of(self, node: str, again: bool) -> m.FileReport | None:
+        """Asks until it is answered or REPORT_NS are over: who has just started may have missed the question, who reads goes on reading."""
+        clock = self._world.clock
+        deadline_ns = clock.monotonic_ns() + REPORT_NS
+        while clock.monotonic_ns() < deadline_ns:
+            reply = await self._calls.ask(node, m.AskReport(0, again), ASK_AGAIN_NS)
+            if isinstance(reply, m.FileReport):
+                return reply
+            again = False
+        return None
 
     def _order(self, volume: Volume, finding: Finding) -> None:
         """Journals are repaired group by group by their own protocol; only images are by command."""

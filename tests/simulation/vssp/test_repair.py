@@ -7,6 +7,7 @@ from itertools import count
 import pytest
 
 from nodes.config import SECOND
+from nodes.protocols.vssp.messages import AskReport
 from nodes.protocols.vssp.packets import PACKET_OCTETS
 from nodes.slots import StoredFile
 from nodes.trace.pool_events import (
@@ -38,6 +39,18 @@ def test_who_was_left_out_of_the_chain_repairs_itself() -> None:
     survey(lab)
     lab.until(lambda: bool(lab.told(ImageShelved, "n3")))
     assert lab.equal("n3")
+
+
+def test_who_missed_the_question_is_asked_again_soon() -> None:
+    lab = ready(16, files=3000)
+    lost = lab.cluster.hold(lambda sender, receiver, message: receiver == "n3" and type(message) is AskReport)
+    task = lab.spawn("n1", lab.pools["n1"].survey(lab.names))
+    lab.until(lambda: bool(lost.messages))
+    lost.drop()
+    began_ns = lab.cluster.now_ns
+    lab.until(task.done)
+    assert lab.cluster.now_ns - began_ns < 3 * SECOND
+    assert {event.node for event in lab.told(PoolReported)} == set(lab.names)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.95])
