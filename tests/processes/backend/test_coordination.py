@@ -13,6 +13,7 @@ import pytest
 from kazoo.client import KazooClient
 
 from backend.errors import CannotStart, Impossible, Unavailable
+from backend.fabrics import tree_watch
 from backend.fabrics.children import Children
 from backend.fabrics.coordination import EmbeddedEnsemble, RealEnsemble, host_and_port
 from backend.fabrics.fabric import wait_until
@@ -92,13 +93,16 @@ def test_taking_the_lock_removes_it_and_its_owners_place_at_once(tmp_path: Path)
     asyncio.run(body())
 
 
-def test_while_coordination_is_gone_no_lock_is_taken(tmp_path: Path) -> None:
+def test_while_coordination_is_gone_no_lock_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def body() -> None:
         async with played(tmp_path) as play:
             await play.become_active()
             await play.ensemble.take_lock("g1", "mds1")
             await play.become_active()
             await play.children.by_name["coordination"].kill()
+            monkeypatch.setattr(tree_watch, "ANSWER_S", 0.2)
             with pytest.raises(Unavailable, match="coordination did not answer"):
                 await asyncio.wait_for(play.ensemble.take_lock("g1", "mds1"), 15)
             await play.ensemble.restart()
