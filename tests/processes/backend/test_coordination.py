@@ -93,9 +93,7 @@ def test_taking_the_lock_removes_it_and_its_owners_place_at_once(tmp_path: Path)
     asyncio.run(body())
 
 
-def test_while_coordination_is_gone_no_lock_is_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_while_coordination_is_gone_no_lock_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def body() -> None:
         async with played(tmp_path) as play:
             await play.become_active()
