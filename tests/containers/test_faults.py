@@ -158,7 +158,7 @@ def test_a_full_volume_stops_its_server_alone_and_loses_nothing(lab: Composed) -
         lab.fault("take_lock", "g2")
         taken_over(lab, "mds7")
     lab.run_in("mds7", "dd if=/dev/zero of=/data/filled bs=64k 2>/dev/null", check=False)
-    wait_for(lambda: "No space left" in lab.server("mds7")["warning"], SOON_S, "what ended mds7")
+    wait_for(lambda: "no room is left" in lab.server("mds7")["warning"], SOON_S, "what ended mds7")
     goes_on(lab, lab.active("g2"))
     lab.run_in("mds7", "rm /data/filled")
     lab.fault("restart", "mds7")
