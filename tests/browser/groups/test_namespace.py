@@ -93,6 +93,7 @@ def test_the_keyboard_alone_does_the_same(page: Page, pair: Running) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(row(page, "/keys2")).to_be_focused()
     page.keyboard.press("Delete")
+    expect(page.get_by_role("button", name="Leave it")).to_be_focused()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(row(page, "/keys2")).to_have_count(0)
