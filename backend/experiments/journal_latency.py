@@ -53,6 +53,8 @@ class Load(msgspec.Struct, frozen=True):
     """From a record to its commit."""
     per_s: float
     """Records that became safe; the offered rate where the mechanism kept up."""
+    flush_ms: float
+    """Mean of a group of records, from its closing to its commit: what Hadoop calls a flush."""
 
 
 Curves = dict[str, dict[int, list[Load]]]
@@ -75,7 +77,7 @@ async def load(fabric: ClusterFabric, rate: int, seconds: float, octets: int = O
     told = await fabric.ask(active, question, timeout_s=60.0 + 20 * seconds)
     if "mean_ms" not in told:
         raise RuntimeError(f"{active} at {rate} records a second: {told.get('refused', told)}")
-    return Load(float(told["mean_ms"]), count / (clock() - began_s))
+    return Load(float(told["mean_ms"]), count / (clock() - began_s), float(told["flush_ms"]))
 
 
 async def measure(rounds: int, rates: tuple[int, ...], seconds: float, mechanisms: tuple[str, ...]) -> Curves:
@@ -94,7 +96,11 @@ async def measure(rounds: int, rates: tuple[int, ...], seconds: float, mechanism
 def medians(curves: Curves) -> dict[str, dict[int, Load]]:
     return {
         name: {
-            rate: Load(median(each.mean_ms for each in loads), median(each.per_s for each in loads))
+            rate: Load(
+                median(each.mean_ms for each in loads),
+                median(each.per_s for each in loads),
+                median(each.flush_ms for each in loads),
+            )
             for rate, loads in by.items()
         }
         for name, by in curves.items()
@@ -116,6 +122,7 @@ def figures_of(curves: Curves) -> dict[str, float]:
             figures |= {f"{name}_over_ssp_{rate // 1000}k": ratio for rate, ratio in ratios.items()}
     for name, by in found.items():
         figures |= {f"{name}_ms_mean_{rate // 1000}k": told.mean_ms for rate, told in by.items()}
+        figures |= {f"{name}_flush_ms_{rate // 1000}k": told.flush_ms for rate, told in by.items()}
     return {key: round(value, 3) for key, value in figures.items()}
 
 

@@ -19,7 +19,10 @@ OCTETS_MAX = 1 << 16
 
 
 def loader(world: World, leading: Callable[[], Answering | None]) -> Callable[[dict[str, Any]], Any]:
-    """Answers {"rate": per second, "count", "octets": of each record} with mean, median and 99th percentile; {"refused"} where that cannot be."""
+    """Answers {"rate": per second, "count", "octets": of each record} with the mean, median and 99th percentile of records, and the mean of groups.
+
+    {"refused"} where that cannot be.
+    """
 
     async def load(question: dict[str, Any]) -> dict[str, Any]:
         rate, count, octets = (int(question[key]) for key in ("rate", "count", "octets"))
@@ -28,8 +31,13 @@ def loader(world: World, leading: Callable[[], Answering | None]) -> Callable[[d
             return {"refused": "this server does not lead"}
         if not (0 < rate <= RATE_MAX and 0 < count <= COUNT_MAX and 0 < octets <= OCTETS_MAX):
             return {"refused": f"at most {RATE_MAX} a second, {COUNT_MAX} records, {OCTETS_MAX} octets each"}
+        writer = answering.writer
+        flushes, flushing_ns = writer.flushes, writer.flushing_ns
         taken = await times(world, leading, answering, rate, count, "x" * octets)
-        return {"refused": "the lead was lost"} if taken is None else summary(taken)
+        if taken is None:
+            return {"refused": "the lead was lost"}
+        flush_ms = (writer.flushing_ns - flushing_ns) / (writer.flushes - flushes) / MILLISECOND
+        return {**summary(taken), "flush_ms": flush_ms}
 
     return load
 

@@ -57,6 +57,10 @@ class JournalWriter:
         self._closed: list[tuple[int, list[Answering]]] = []
         """Answers that wait for a sn, in order."""
         self._in_flight: JournalGroup | None = None
+        self._closed_at_ns = 0
+        self.flushes = 0
+        self.flushing_ns = 0
+        """Of all groups that became safe: from their closing on, in sum."""
         self._flush_wanted = False
         self._over = False
         self.parked = False
@@ -154,6 +158,7 @@ class JournalWriter:
         )  # fmt: skip
         octets, mark = encode_group(group)
         self._in_flight = group
+        self._closed_at_ns = self._world.clock.monotonic_ns()
         self._closed.append((group.sn, self._answers))
         self._state.applied_ahead(group, self._undo)
         self._records, self._undo, self._answers = [], [], []
@@ -191,6 +196,8 @@ class JournalWriter:
         if group is None or not self._sync.safe(group.sn):
             return
         self._in_flight = None
+        self.flushes += 1
+        self.flushing_ns += self._world.clock.monotonic_ns() - self._closed_at_ns
         self._last_place = len(group.records)
         for ahead in self._state.ahead():
             self._tell_committed(ahead)
