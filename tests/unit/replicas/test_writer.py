@@ -32,7 +32,7 @@ class Bench:
         self.state = ReplicatedState(self.namespace, 0, lambda *told: None)
         world = SimpleNamespace(
             when_idle=self.idle.append,
-            clock=SimpleNamespace(wall_ns=lambda: 1_000),
+            clock=SimpleNamespace(wall_ns=lambda: 1_000, monotonic_ns=lambda: 0),
             trace=SimpleNamespace(emit=lambda event: 0),
         )
         self.writer = JournalWriter(
