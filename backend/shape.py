@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from backend.errors import CannotStart, Malformed
-from nodes.config import ClusterConfig, DataConfig, GroupConfig, Holes, JournalConfig, many_groups
+from nodes.config import ClusterConfig, DataConfig, GroupConfig, Holes, JournalConfig, many_groups, opened
 from nodes.families import family_named
 from nodes.metadata.placement import Granularity
 
@@ -115,8 +115,8 @@ def check(path: Path, have: ClusterConfig, shape: Shape) -> None:
             raise CannotStart(
                 f"{path} has a cluster with {option} {fact}; leave --{option} out or give another --data"
             )
-    if shape.holes is not None and set(shape.holes) != set(opened(have)):
-        has = ", ".join(opened(have)) or "no hole"
+    if shape.holes is not None and set(shape.holes) != set(opened(have.holes)):
+        has = ", ".join(opened(have.holes)) or "no hole"
         raise CannotStart(f"{path} has a cluster with {has} open; leave --hole out or give another --data")
     named = [list(members) for members in shape.members], list(shape.nodes)
     there = [list(group.members) for group in have.groups], list(have.data.nodes)
@@ -125,11 +125,6 @@ def check(path: Path, have: ClusterConfig, shape: Shape) -> None:
             f"{path} has a cluster of the groups {words(there[0])} and the data nodes {words([there[1]])}, not of"
             f" {words(named[0])} and {words([named[1]])}; give it those, or remove the volumes (docker compose down -v)"
         )
-
-
-def opened(cluster: ClusterConfig) -> tuple[str, ...]:
-    """The holes of the paper that are open."""
-    return tuple(name for name, is_open in msgspec.structs.asdict(cluster.holes).items() if is_open)
 
 
 def words(groups: list[list[str]]) -> str:

@@ -44,6 +44,11 @@ class Holes(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     answer_before_stable: bool = False
 
 
+def opened(holes: Holes) -> tuple[str, ...]:
+    """The switches of those that are open."""
+    return tuple(name for name in Holes.__struct_fields__ if getattr(holes, name))
+
+
 class Timing(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """CFS §5.4 for heartbeat and session; everything else is ours. All in milliseconds."""
 

@@ -15,6 +15,7 @@ LETTERS = {
 LEADING = ("active", "primary")
 FOLLOWING = ("standby", "secondary")
 BEHIND = ("junior", "joining")
-IN_STEP = (*LEADING, *FOLLOWING, "member")
+SERVING = (*LEADING, "member")
+IN_STEP = (*SERVING, *FOLLOWING)
 ALIKE = {"active": LEADING, "standby": FOLLOWING, "junior": BEHIND}
 """What the words of one family name in the others."""

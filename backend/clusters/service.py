@@ -9,7 +9,7 @@ import msgspec
 from backend.clusters import views
 from backend.clusters.picture import DataNodeState, JournalNodeState, ServerState
 from backend.fabrics.names import COORDINATION
-from backend.shape import opened
+from nodes.config import opened
 from nodes.real.clock import monotonic_ns
 from nodes.supervisor.supervisor import SERVER_PORT
 
@@ -33,7 +33,7 @@ def cluster(lab: Lab) -> dict[str, Any]:
         "settled": fabric.settled(),
         "start_s": lab.start_s,
         "trouble": lab.trouble or lab.store.trouble,
-        "holes": list(opened(config)),
+        "holes": list(opened(config.holes)),
         "timing": msgspec.structs.asdict(config.timing),
         "groups": groups(lab),
         "replicated": msgspec.to_builtins(lab.counted.servers),

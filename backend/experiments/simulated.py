@@ -41,8 +41,8 @@ def _carried_out() -> None:
     """Nothing that takes virtual time of its own."""
 
 
-def answered_in(cluster: SimCluster, window_ns: int) -> list[int]:
-    """Runs for so long; the nanoseconds that each call took which was answered meanwhile."""
+def answered(cluster: SimCluster) -> list[int]:
+    """The nanoseconds that each call took which is answered from now on; it grows while the cluster runs."""
     latencies_ns: list[int] = []
 
     def on_event(stamped: Stamped) -> None:
@@ -51,6 +51,12 @@ def answered_in(cluster: SimCluster, window_ns: int) -> list[int]:
             latencies_ns.append(event.returned_ns - event.invoked_ns)
 
     cluster.on_event(on_event)
+    return latencies_ns
+
+
+def answered_in(cluster: SimCluster, window_ns: int) -> list[int]:
+    """Runs for so long; the nanoseconds that each call took which was answered meanwhile."""
+    latencies_ns = answered(cluster)
     cluster.run_for(window_ns)
     return latencies_ns
 

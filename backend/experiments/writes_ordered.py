@@ -12,11 +12,10 @@ from itertools import islice
 from statistics import mean, median
 
 from backend.experiments.model import Chart, Experiment, Outcome
-from backend.experiments.simulated import MESSAGE_NS, call_on, charge, charge_writes, clients_at
+from backend.experiments.simulated import MESSAGE_NS, answered, call_on, charge, charge_writes, clients_at
 from nodes.config import SECOND, Timing, one_group
 from nodes.metadata.operations import Create, Operation
 from nodes.sim.cluster import SimClient, SimCluster
-from nodes.trace.events import Called, Stamped
 
 PLAIN = "one plain server"
 SETTINGS = {
@@ -58,13 +57,7 @@ def files(client: int, count: int) -> Iterator[Operation]:
 
 def latency_ms(cluster: SimCluster, asking: list[SimClient], members: int) -> float:
     """The median of BLOCKED writes of each client: one slow sync of the disk in two hundred would decide the mean of a hundred."""
-    taken: list[int] = []
-
-    def on_event(stamped: Stamped) -> None:
-        if type(stamped.event) is Called:
-            taken.append(stamped.event.returned_ns - stamped.event.invoked_ns)
-
-    cluster.on_event(on_event)
+    taken = answered(cluster)
     for number, client in enumerate(asking):
         call_on(cluster, client, files(number, BLOCKED), 0, random.Random())
     cluster.run_until(lambda: len(taken) == BLOCKED * len(asking), LIMIT_NS)
@@ -81,12 +74,12 @@ def writes_per_s(cluster: SimCluster, asking: list[SimClient], members: int) -> 
     ]
     waiting, desks = list(calls), [host.desk for host in cluster.net.hosts.values()]
 
-    def answered() -> bool:
+    def all_answered() -> bool:
         while waiting and waiting[-1].done():
             waiting.pop().result()
         return not waiting and all(desk is None or desk.idle for desk in desks)
 
-    cluster.run_until(answered, LIMIT_NS)
+    cluster.run_until(all_answered, LIMIT_NS)
     return len(calls) * SECOND / (cluster.now_ns - began_ns)
 
 

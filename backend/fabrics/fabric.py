@@ -20,7 +20,7 @@ from backend.fabrics.names import CLIENT, CONTROL, COORDINATION
 from backend.fabrics.traces import Traces
 from nodes.config import WorkloadConfig
 from nodes.real.clock import monotonic_ns
-from nodes.roles import IN_STEP, LEADING
+from nodes.roles import IN_STEP, SERVING
 from nodes.trace.base import Event
 from nodes.trace.events import ProcessEnded, ProcessFound, Stamped, Warned
 
@@ -259,7 +259,7 @@ class ClusterFabric:
     def settled(self) -> bool:
         """All green: every server runs and has a place in the global view, and every group's active, or a member, serves."""
         servers = self.picture.servers.values()
-        serving = {s.group for s in servers if s.believes in (*LEADING, "member")}
+        serving = {s.group for s in servers if s.believes in SERVING}
         in_place = all(s.role in IN_STEP and self.state_of(s.name) == "running" for s in servers)
         return in_place and serving >= set(self.picture.groups)
 

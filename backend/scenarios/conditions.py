@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import get_args
 
 from backend.clusters.picture import Picture
-from nodes.roles import ALIKE, IN_STEP, LEADING
+from nodes.roles import ALIKE, IN_STEP, LEADING, SERVING
 from nodes.trace.block_events import BlockHealth
 from nodes.trace.checkpoints import TakenBack
 from nodes.trace.events import AnyEvent, Serving, Stamped, StepTaken, StoppedServing
@@ -94,11 +94,10 @@ class Situation:
     def serves(self, group: str) -> bool:
         """An active that says so, and since then nothing else, has its place in the view."""
         server = self.picture.servers.get(self.serving.get(group, ""))
-        serving = (*LEADING, "member")
         return (
             server is not None
-            and server.role in serving
-            and server.believes in serving
+            and server.role in SERVING
+            and server.believes in SERVING
             and server.process == "running"
         )
 

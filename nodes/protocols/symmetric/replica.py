@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-import msgspec
-
-from nodes.config import GroupConfig, ServerConfig
+from nodes.config import GroupConfig, ServerConfig, opened
 from nodes.metadata.namespace import Namespace
 from nodes.protocols.symmetric.agreement import Agreement
 from nodes.protocols.symmetric.execution import Execution, Outcome
@@ -52,8 +50,7 @@ class Replica:
     def rules(self) -> str:
         """What the safety of a view rests on (safety rules 5 to 9): members of different rules would order, or count leases, differently."""
         cluster = self.config.cluster
-        opened = [name for name, is_open in msgspec.structs.asdict(cluster.holes).items() if is_open]
-        holes = ", ".join(opened) or "none"
+        holes = ", ".join(opened(cluster.holes)) or "none"
         return f"order {cluster.order}, leases of {cluster.timing.ack_timeout_ms} ms, holes {holes}"
 
     def step(self, step: str, detail: str, view: int, paper: str = "SAA §5.3") -> None:
