@@ -15,7 +15,8 @@ from backend.fabrics.fabric import ClusterFabric, wait_until
 from backend.fabrics.faults import Faults
 from backend.fabrics.home import Home
 from backend.fabrics.processes import ProcessFabric
-from nodes.config import ClusterConfig, Timing, WorkloadConfig, one_group
+from nodes.config import ClusterConfig, JournalConfig, Timing, WorkloadConfig, one_group
+from nodes.families import family_named
 from nodes.invariants import registry
 from nodes.trace.events import Stamped
 
@@ -50,6 +51,12 @@ def processes(
     workload: WorkloadConfig | None,
 ) -> ClusterFabric:
     return ProcessFabric(Home.make(directory, config), on_events, workload)
+
+
+def group_of(protocol: str, standbys: int, **settings: Any) -> ClusterConfig:
+    """One group of a family, with the nodes that keep its journal."""
+    journal = JournalConfig(nodes=family_named(protocol).journal_names())
+    return one_group(standbys, protocol=protocol, journal=journal, **settings)
 
 
 @contextlib.asynccontextmanager

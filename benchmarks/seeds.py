@@ -9,8 +9,8 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
 from backend.errors import Malformed
-from benchmarks.running import report
-from nodes.config import SECOND, ClusterConfig, JournalConfig, Timing, WorkloadConfig, many_groups, one_group
+from benchmarks.running import group_of, report
+from nodes.config import SECOND, ClusterConfig, Timing, WorkloadConfig, many_groups
 from nodes.families import FAMILIES
 from nodes.mechanisms import CROSS_GROUP
 from nodes.sim.explore import Explorer, random_plan
@@ -38,12 +38,8 @@ def config_of(name: str) -> ClusterConfig:
     if "/" in name:
         return many_groups(2, 2, placement="random", cross_group=name.partition("/")[2])
     family = FAMILIES[name]
-    return one_group(
-        min(2, family.standbys),
-        protocol=name,
-        journal=JournalConfig(nodes=family.journal_names()),
-        timing=Timing(heartbeat_ms=1_000, session_timeout_ms=3_000) if family.journal_nodes else Timing(),
-    )
+    timing = Timing(heartbeat_ms=1_000, session_timeout_ms=3_000) if family.journal_nodes else Timing()
+    return group_of(name, min(2, family.standbys), timing=timing)
 
 
 def names() -> list[str]:

@@ -10,9 +10,8 @@ import uvloop
 
 from backend.experiments.model import Chart, Experiment, Outcome, Point
 from benchmarks.failover import Gaps
-from benchmarks.running import Bench, cluster
-from nodes.config import ClusterConfig, JournalConfig, Timing, WorkloadConfig, one_group
-from nodes.families import family_named
+from benchmarks.running import Bench, cluster, group_of
+from nodes.config import ClusterConfig, Timing, WorkloadConfig
 from nodes.trace.events import Called, Stamped
 
 FAMILIES = {"mams": 3, "backupnode": 1, "avatar": 1, "hadoop-ha": 1}
@@ -51,8 +50,7 @@ class Seen:
 
 
 def config_of(family: str) -> ClusterConfig:
-    journal = JournalConfig(nodes=family_named(family).journal_names())
-    return one_group(FAMILIES[family], protocol=family, journal=journal, timing=TIMING)
+    return group_of(family, FAMILIES[family], timing=TIMING)
 
 
 async def gaps_s(family: str, sizes: tuple[int, ...], deaths: int) -> dict[int, float]:

@@ -13,8 +13,8 @@ from statistics import mean
 
 from backend.experiments.model import Chart, Experiment, Outcome, Point
 from backend.experiments.simulated import MESSAGE_NS, call_on, charge, charge_writes
-from nodes.config import SECOND, ClusterConfig, Holes, JournalConfig, many_groups, one_group
-from nodes.families import family_named
+from benchmarks.running import group_of
+from nodes.config import SECOND, ClusterConfig, Holes, many_groups
 from nodes.metadata.operations import Create, Delete, Mkdir, Operation, Rename, Stat
 from nodes.sim.cluster import SimClient, SimCluster
 from nodes.trace.events import Called
@@ -54,11 +54,6 @@ PAPER_8E = {"loss_3_replicas": 0.061}
 PAPER_15 = {"loss_create": 0.1, "loss_delete": 0.1}
 Rates = dict[str, float]
 """Operations per second, by operation."""
-
-
-def family(protocol: str, standbys: int) -> ClusterConfig:
-    journal = JournalConfig(nodes=family_named(protocol).journal_names())
-    return one_group(standbys, protocol=protocol, journal=journal)
 
 
 def operations(kind: str, client: int, caller: int) -> Iterator[Operation]:
@@ -122,9 +117,9 @@ def loss(less: Rates, more: Rates) -> float:
 
 
 def by_groups(quick: bool) -> Outcome:
-    configs = {ONE_SERVER: family(ONE_SERVER, 0)}
+    configs = {ONE_SERVER: group_of(ONE_SERVER, 0)}
     if not quick:
-        configs |= {name: family(name, standbys) for name, standbys in FAMILIES.items()}
+        configs |= {name: group_of(name, standbys) for name, standbys in FAMILIES.items()}
     wanted = {name: GROUPS[name] for name in ("mams_1A3S", "mams_3A9S")} if quick else GROUPS
     configs |= {name: many_groups(groups, standbys) for name, (groups, standbys) in wanted.items()}
     seeds, kinds = (SEEDS[:1], OPERATIONS[:2]) if quick else (SEEDS, OPERATIONS)
@@ -151,7 +146,7 @@ def by_groups(quick: bool) -> Outcome:
 
 
 def by_replicas(quick: bool) -> Outcome:
-    configs = {ONE_SERVER: family(ONE_SERVER, 0)}
+    configs = {ONE_SERVER: group_of(ONE_SERVER, 0)}
     configs |= {name: many_groups(*size) for name, size in REPLICAS.items()}
     seeds, kinds = (SEEDS[:1], OPERATIONS[:2]) if quick else (SEEDS, OPERATIONS)
     found = over_seeds(configs, seeds, kinds)

@@ -14,9 +14,8 @@ import uvloop
 
 from backend.experiments.model import Chart, Experiment, Outcome
 from backend.fabrics.fabric import ClusterFabric
-from benchmarks.running import cluster
-from nodes.config import ClusterConfig, JournalConfig, one_group
-from nodes.families import family_named
+from benchmarks.running import cluster, group_of
+from nodes.config import ClusterConfig
 
 OCTETS = 1_000
 RATES = (1_000, 10_000, 25_000)
@@ -63,8 +62,7 @@ Curves = dict[str, dict[int, list[Load]]]
 
 def config_of(mechanism: str) -> ClusterConfig:
     protocol, standbys = MECHANISMS[mechanism]
-    journal = JournalConfig(nodes=family_named(protocol).journal_names())
-    return one_group(standbys, protocol=protocol, journal=journal, image_every=0, log_octets=LOG_OCTETS)
+    return group_of(protocol, standbys, image_every=0, log_octets=LOG_OCTETS)
 
 
 async def load(fabric: ClusterFabric, rate: int, seconds: float, octets: int = OCTETS) -> Load:

@@ -8,6 +8,7 @@ import pytest
 
 from backend.experiments import group_rates, mdtest, order_latency, packing, reads_anywhere, writes_ordered
 from backend.experiments.registry import experiment_named
+from benchmarks.running import group_of
 from nodes.config import MILLISECOND, many_groups
 
 WINDOW_NS = 50 * MILLISECOND
@@ -81,7 +82,7 @@ def test_packing_restores_most_of_what_a_single_server_creates_and_stat_scales()
 
 def test_standbys_cost_little_and_groups_add_up() -> None:
     kinds = ("create", "getfileinfo")
-    alone = group_rates.rates(group_rates.family("single", 0), 1, kinds)
+    alone = group_rates.rates(group_of("single", 0), 1, kinds)
     replicated = group_rates.rates(many_groups(1, 3), 1, kinds)
     groups = group_rates.rates(many_groups(3, 1), 1, kinds)
     assert all(replicated[kind] > 0.85 * alone[kind] for kind in kinds)

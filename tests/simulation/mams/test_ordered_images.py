@@ -49,6 +49,14 @@ def end(lab: Lab) -> None:
     assert lab.broken() == {}
 
 
+def order_to_one_who_dies(lab: Lab) -> None:
+    held = lab.cluster.hold(lambda sender, receiver, message: type(message) is TakeImage)
+    order(lab)
+    lab.cluster.run_until(lambda: bool(held.messages), 10 * SECOND)
+    lab.faults.crash(held.messages[0][1])
+    held.drop()
+
+
 def test_one_who_declines_is_followed_by_the_next() -> None:
     lab = ordered(1)
     declining(lab, 2)
@@ -60,11 +68,7 @@ def test_one_who_declines_is_followed_by_the_next() -> None:
 
 def test_one_who_dies_is_followed_by_the_next() -> None:
     lab = ordered(2)
-    held = lab.cluster.hold(lambda sender, receiver, message: type(message) is TakeImage)
-    order(lab)
-    lab.cluster.run_until(lambda: bool(held.messages), 10 * SECOND)
-    lab.faults.crash(held.messages[0][1])
-    held.drop()
+    order_to_one_who_dies(lab)
     lab.cluster.run_until(lambda: bool(steps(lab, "taken")), 20 * SECOND)
     assert steps(lab, "failed") == []
     end(lab)
@@ -88,11 +92,7 @@ def test_when_nobody_takes_one_it_is_told_once_in_one_line() -> None:
 
 def test_the_last_standby_that_dies_is_told_of() -> None:
     lab = ordered(4, standbys=1, min_in_step=1)
-    held = lab.cluster.hold(lambda sender, receiver, message: type(message) is TakeImage)
-    order(lab)
-    lab.cluster.run_until(lambda: bool(held.messages), 10 * SECOND)
-    lab.faults.crash(held.messages[0][1])
-    held.drop()
+    order_to_one_who_dies(lab)
     lab.cluster.run_until(lambda: bool(steps(lab, "failed")), 60 * SECOND)
     assert "fell silent" in steps(lab, "failed")[0]
     end(lab)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
 from nodes.config import SECOND, DataConfig
@@ -12,10 +12,19 @@ NODES = ["dn1", "dn2", "dn3"]
 
 
 def put(lab: Checkpoints, path: str, octets: bytes) -> None:
-    async def parts() -> AsyncIterator[bytes]:
-        yield octets
+    written(lab, lab.ada.files.put(path, parts_of(octets)))
 
-    task = lab.ada.begin(lab.ada.files.put(path, parts()))
+
+def append(lab: Checkpoints, path: str, octets: bytes) -> None:
+    written(lab, lab.ada.files.append(path, parts_of(octets)))
+
+
+async def parts_of(octets: bytes) -> AsyncIterator[bytes]:
+    yield octets
+
+
+def written(lab: Checkpoints, writing: Coroutine[Any, Any, int]) -> None:
+    task = lab.ada.begin(writing)
     lab.cluster.run_until(task.done, 60 * SECOND)
     task.result()
 
@@ -36,15 +45,6 @@ def replicas(lab: Checkpoints) -> list[str]:
 
 def with_data(seed: int, groups: int, **settings: Any) -> Checkpoints:
     return Checkpoints(seed, groups, 2, placement="random", data=DataConfig(nodes=NODES), **settings)
-
-
-def append(lab: Checkpoints, path: str, octets: bytes) -> None:
-    async def parts() -> AsyncIterator[bytes]:
-        yield octets
-
-    task = lab.ada.begin(lab.ada.files.append(path, parts()))
-    lab.cluster.run_until(task.done, 60 * SECOND)
-    task.result()
 
 
 def disk(lab: Checkpoints, node: str, room: str) -> dict[str, bytes]:
