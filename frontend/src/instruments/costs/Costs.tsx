@@ -3,6 +3,7 @@ import type { Vocabulary } from "../../families/vocabulary";
 import { isLive, tallies, useLab, useWords } from "../../store/store";
 import { count } from "../../store/time";
 import { octetWords } from "../../ui/octets";
+import { RarerKinds } from "../../ui/RarerKinds";
 import { type Cost, costBetween, figure, frequent, type Kind, kindsOf } from "./cost";
 import "./costs.css";
 
@@ -85,15 +86,7 @@ function Kinds({ kinds }: { kinds: Kind[] }) {
         </tbody>
       </table>
       {some.length < kinds.length && (
-        <button
-          type="button"
-          className="plain"
-          aria-expanded={all}
-          data-testid="costs-rare"
-          onClick={() => setAll(!all)}
-        >
-          {all ? "Fewer kinds" : `${kinds.length - some.length} rarer kinds`}
-        </button>
+        <RarerKinds all={all} rarer={kinds.length - some.length} testId="costs-rare" onAll={setAll} />
       )}
     </div>
   );

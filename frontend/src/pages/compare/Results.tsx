@@ -3,6 +3,7 @@ import type { Configuration, Measured } from "../../api/compare";
 import type { Lamp } from "../../api/types";
 import { vocabularyOf } from "../../families/vocabulary";
 import { Split } from "../../instruments/timeline/Failovers";
+import { RarerKinds } from "../../ui/RarerKinds";
 import { Chart } from "./Chart";
 import { isCommon, kinds, ROWS } from "./figures";
 import { callsPerSecond, slowest } from "./plot";
@@ -145,15 +146,7 @@ function Kinds({ measured }: Pick<Side, "measured">) {
       {common.length < every.length && (
         <tr className="compare-more">
           <td colSpan={1 + measured.length}>
-            <button
-              type="button"
-              className="plain"
-              aria-expanded={all}
-              data-testid="compare-rare"
-              onClick={() => setAll(!all)}
-            >
-              {all ? "Fewer kinds" : `${every.length - common.length} rarer kinds`}
-            </button>
+            <RarerKinds all={all} rarer={every.length - common.length} testId="compare-rare" onAll={setAll} />
           </td>
         </tr>
       )}

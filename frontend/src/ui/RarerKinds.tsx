@@ -1,0 +1,22 @@
+interface Props {
+  /** Whether they are shown now. */
+  all: boolean;
+  rarer: number;
+  testId: string;
+  onAll: (all: boolean) => void;
+}
+
+/** Shows and hides the kinds that are too rare to stand in a table at first. */
+export function RarerKinds({ all, rarer, testId, onAll }: Props) {
+  return (
+    <button
+      type="button"
+      className="plain"
+      aria-expanded={all}
+      data-testid={testId}
+      onClick={() => onAll(!all)}
+    >
+      {all ? "Fewer kinds" : `${rarer} rarer kinds`}
+    </button>
+  );
+}
