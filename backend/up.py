@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
 import gc
 import signal
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import uvicorn
@@ -17,6 +15,7 @@ from rich.console import Console
 
 from backend.app import create_app
 from backend.clusters.service import cluster
+from backend.ending import Cancellable, Server
 from backend.errors import WRONG_INPUT_EXIT, CannotStart, LabError, reason_of
 from backend.fabrics.fabric import wait_until
 from backend.lab import Lab
@@ -30,14 +29,6 @@ GC_THRESHOLDS = (200_000, 50, 1000)
 """The checks keep many small objects and no cycles: the default would walk them again and again."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 console = Console(stderr=True, highlight=False)
-
-
-class Server(uvicorn.Server):
-    """Signals are handled here, not by uvicorn."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
 
 def run_up(settings: Settings) -> int:
@@ -131,13 +122,13 @@ def listen(host: str, port: int) -> socket.socket:
 
 def web_config(lab: Lab) -> uvicorn.Config:
     return uvicorn.Config(
-        create_app(lab),
+        Cancellable(create_app(lab)),
         lifespan="off",
         log_level="warning",
         access_log=False,
         ws="websockets-sansio",
         ws_max_size=64 * 1024,
-        timeout_graceful_shutdown=1,
+        timeout_graceful_shutdown=2,
         h11_max_incomplete_event_size=64 * 1024,
         server_header=False,
     )
