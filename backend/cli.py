@@ -33,6 +33,7 @@ app = typer.Typer(
 Port = Annotated[
     int | None, typer.Option("--port", min=1, max=65535, help="Where the control plane listens (8080).")
 ]
+PROGRAM = "./cloverlab"
 UsageError: Any = typer.BadParameter.__mro__[1]
 ANY = {"ignore_unknown_options": True, "allow_extra_args": True}
 PHRASE = re.compile(r"(?:(?:a|last) )?(?:active|standbys|standby|junior|down)(?: \d+)? of \S+|\S+")
@@ -382,12 +383,15 @@ def complain(line: str) -> None:
 def entry(arguments: list[str] | None = None) -> int:
     """Returns the exit code."""
     try:
-        code = app(arguments, standalone_mode=False)
+        code = app(arguments, prog_name=PROGRAM, standalone_mode=False)
         return code if isinstance(code, int) else 0
     except LabError as error:
         complain(error.message)
     except UsageError as error:
-        complain(f"{error.format_message()} (see --help)")
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(error.format_message(), file=sys.stderr)
+        else:
+            complain(f"{error.format_message()} (see --help)")
     except (typer.Abort, KeyboardInterrupt):
         return 130
     except BrokenPipeError:

@@ -95,10 +95,11 @@ async def start(lab: Lab, settings: Settings) -> None:
     if not green:
         lab.trouble = f"not every server has its place after {GREEN_TIMEOUT_S:.0f} s"
         say(f"{lab.trouble}; see ./cloverlab status and {lab.home.path / 'logs'}")
-    print(f"http://127.0.0.1:{settings.port}/", flush=True)
+    url = f"http://127.0.0.1:{settings.port}/"
+    print(url, flush=True)
     print(table(cluster(lab)), flush=True)
     if lab.start_s is not None:
-        say(f"Green after {lab.start_s:.1f} s. Ctrl-C stops all of it.")
+        say(f"Ready after {lab.start_s:.1f} s: open {url} in a browser. Ctrl-C stops all of it.")
 
 
 def say(line: str) -> None:

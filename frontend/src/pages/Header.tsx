@@ -37,7 +37,13 @@ export function Header({ onHelp }: { onHelp?: () => void }) {
       <Throttle />
       <SchemeSwitch />
       {onHelp && (
-        <ActionIcon variant="default" size="2.4rem" aria-label="Keys" title="Keys" onClick={onHelp}>
+        <ActionIcon
+          variant="default"
+          size="2.4rem"
+          aria-label="Keys and words"
+          title="Keys and words (?)"
+          onClick={onHelp}
+        >
           <KeyCap>?</KeyCap>
         </ActionIcon>
       )}
