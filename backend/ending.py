@@ -8,8 +8,6 @@ import socket
 from collections.abc import Iterator
 
 import uvicorn
-from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 GRACE_S = 0.5
 """What is nearly done may be done."""
@@ -43,30 +41,3 @@ class Server(uvicorn.Server):
     def _hang_up(self) -> None:
         for connection in tuple(self.server_state.connections):
             connection.transport.abort()
-
-
-class Cancellable:
-    """Outermost: a cancelled request is answered in one line with 503, or, where an answer has begun, ends with its connection."""
-
-    def __init__(self, app: ASGIApp):
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        begun = False
-
-        async def watched(message: Message) -> None:
-            nonlocal begun
-            begun = begun or message["type"] == "http.response.start"
-            await send(message)
-
-        try:
-            await self._app(scope, receive, watched)
-        except asyncio.CancelledError:
-            if scope["type"] != "http":
-                return
-            if not begun:
-                line = {"error": "the control plane ends; nobody knows what became of this call"}
-                await JSONResponse(line, status_code=503)(scope, receive, send)
-                return
-            while (await receive())["type"] != "http.disconnect":
-                pass

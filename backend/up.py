@@ -15,13 +15,14 @@ from rich.console import Console
 
 from backend.app import create_app
 from backend.clusters.service import cluster
-from backend.ending import Cancellable, Server
+from backend.ending import Server
 from backend.errors import WRONG_INPUT_EXIT, CannotStart, LabError, reason_of
 from backend.fabrics.fabric import wait_until
 from backend.lab import Lab
 from backend.metrics import serve_metrics
 from backend.settings import Settings
 from backend.status import table
+from backend.unfinished import Unfinished
 
 GREEN_TIMEOUT_S = 60.0
 BEAT_S = 1.0
@@ -123,7 +124,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 def web_config(lab: Lab) -> uvicorn.Config:
     return uvicorn.Config(
-        Cancellable(create_app(lab)),
+        Unfinished(create_app(lab)),
         lifespan="off",
         log_level="warning",
         access_log=False,

@@ -24,12 +24,9 @@ export function Header({ onHelp }: { onHelp?: () => void }) {
         </span>
       </h1>
       {cluster !== null && cluster.holes.length > 0 && (
-        <p
-          className="header-holes"
-          data-testid="holes"
-          title="The paper's holes that this cluster was started with"
-        >
-          not safe: {cluster.holes.join(", ")}
+        <p className="header-holes" data-testid="holes">
+          not safe: <b>{cluster.holes.join(", ")}</b>, {cluster.holes.length > 1 ? "holes" : "a hole"} of the
+          paper that this cluster was started with
         </p>
       )}
       <PageLinks />

@@ -32,7 +32,8 @@ export function Throttle() {
         data-testid="workload-pause"
         onClick={() => void changeWorkload({ paused: !paused })}
       >
-        {paused ? "Go on" : "Pause"}
+        <span aria-hidden="true">{paused ? "▶" : "❚❚"}</span>
+        <span className="throttle-word">{paused ? "Go on" : "Pause"}</span>
       </button>
       <Popover position="bottom-end" shadow="lg" trapFocus withArrow width="22rem">
         <Popover.Target>
