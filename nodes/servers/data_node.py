@@ -50,6 +50,7 @@ class DataNode:
     def __init__(self, world: World, config: DataNodeConfig):
         self._world = world
         self._config = config
+        data = config.cluster.data
         self._store = BlockStore.open(world.disk, config.capacity)
         self._reporters = {
             group.number: Reporter(
@@ -58,11 +59,11 @@ class DataNode:
                 group.members,
                 lambda number=group.number: self._rows(number),  # type: ignore[misc]
                 self._space,
-                config.cluster.data.heartbeat_ms,
+                data.heartbeat_ms,
+                data.silence_ms,
             )
             for group in config.cluster.groups
         }
-        data = config.cluster.data
         self._heeding = Heeding(world, self._reporters, data.silence_ms * MILLISECOND)
         self._stages = Stages(world, world.scope, self._store, self._changed, data.nodes)
         self._copying = Copying(world, self._store)

@@ -28,6 +28,7 @@ from nodes.wire.data_messages import (
     Replicate,
     Row,
     Void,
+    WantReport,
     WriteBlock,
     WriteOpened,
 )
@@ -213,6 +214,16 @@ def test_only_metadata_servers_of_the_group_command(command: Message) -> None:
         "eve commands like a metadata server of group 1, and is none that is known here: it is not heeded"
     }
     unharmed(lab)
+    assert removes(lab)
+
+
+@pytest.mark.parametrize("epoch", [ABSURD, (1 << 64) - 1])
+def test_the_epoch_of_a_server_that_is_not_configured_is_believed_while_it_speaks(epoch: int) -> None:
+    """One that was added later is heeded; so is, for a while, a stranger who asks for reports as one does."""
+    lab = stored(10)
+    for name in lab.data_nodes:
+        send(lab, "eve", name, WantReport(1), BeatHeard(1, epoch, Void()))
+    lab.run_ms(10_000)
     assert removes(lab)
 
 
