@@ -186,7 +186,9 @@ class Node:
         assert loaded is not None
         inodes = len(loaded[0].tree.inodes)
         del loaded
-        newest = max(name for name in disk.names(IMAGES) if name.endswith(".manifest")).removesuffix("manifest")
+        newest = max(name for name in disk.names(IMAGES) if name.endswith(".manifest")).removesuffix(
+            "manifest"
+        )
         began_ns = time.thread_time_ns()
         for name in disk.names(IMAGES):
             if name.startswith(f"{newest}p"):

@@ -64,7 +64,9 @@ async def behind(lab: Lab, name: str) -> dict[str, Any]:
     """What a recovery would set aside now. Raises NotThere, Impossible."""
     known = {each["name"]: each for each in (await listed(lab))["checkpoints"]}
     if name not in known:
-        raise NotThere(f"no checkpoint is called {name[:NAME_CHARACTERS]!r}; there are {', '.join(known) or 'none'}")
+        raise NotThere(
+            f"no checkpoint is called {name[:NAME_CHARACTERS]!r}; there are {', '.join(known) or 'none'}"
+        )
     if known[name]["state"] != "complete":
         raise Impossible(f"checkpoint {name} is {known[name]['state']} and cannot be recovered to")
     groups = operations = 0

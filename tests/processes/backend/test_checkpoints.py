@@ -128,7 +128,9 @@ def test_a_name_that_is_none_is_said_in_one_short_line(cluster: Up, name: str) -
     for words in (["recover", name, "--yes"], ["delete", name]):
         told = command(cluster, *words)
         assert told.returncode == 2 and told.stderr.count("\n") == 1, told.stderr
-        assert f"no checkpoint is called {short}; there" in told.stderr or f"{short} is no name: " in told.stderr
+        assert (
+            f"no checkpoint is called {short}; there" in told.stderr or f"{short} is no name: " in told.stderr
+        )
 
 
 def test_a_file_with_two_names(cluster: Up) -> None:

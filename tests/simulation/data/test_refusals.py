@@ -190,7 +190,13 @@ def test_a_writers_absurd_epoch_does_not_make_a_data_node_deaf() -> None:
     """Neither for a block that nobody gave away nor for one that is there."""
     lab = stored(7)
     for name in lab.data_nodes:
-        send(lab, "eve", name, WriteBlock(NOBODYS, 1, 0, [], {}, ABSURD), WriteBlock(FIRST, 1, 0, [], {}, ABSURD))
+        send(
+            lab,
+            "eve",
+            name,
+            WriteBlock(NOBODYS, 1, 0, [], {}, ABSURD),
+            WriteBlock(FIRST, 1, 0, [], {}, ABSURD),
+        )
     lab.run_ms(1_000)
     assert removes(lab)
     lab.run_ms(10_000)

@@ -192,7 +192,11 @@ def tell(lab: Checkpoints, *messages: Message) -> None:
 @pytest.mark.parametrize("name", ["", "../../token", "a/b", "x\ny", "ü\0", "n" * 300, "nothing"])
 def test_words_about_what_is_no_checkpoint_have_no_effect(name: str) -> None:
     lab = Checkpoints(40, 2, 1)
-    for message in (m.Drain(1, name), m.WriteBarrier(2, name, 5, False), m.WriteBarrier(3, name, 1 << 63, True)):
+    for message in (
+        m.Drain(1, name),
+        m.WriteBarrier(2, name, 5, False),
+        m.WriteBarrier(3, name, 1 << 63, True),
+    ):
         tell(lab, message)
     tell(lab, m.CheckpointDecided(name))
     assert lab.told(Stopped) == []
