@@ -1,6 +1,6 @@
 """Whom a data node obeys: metadata servers of a block's group, and none of an earlier epoch than it has heard of.
 
-A server's word of its epoch counts for its whole group; that of one which is not in the configuration, as after `add_server`, while it goes on speaking.
+A server's word of its epoch counts for its whole group; that of one which was added later (it is not in the configuration) while it goes on speaking.
 A writer's, who tells the epoch in which its block was granted, counts for that block alone, and only for as long as an active may be silent: whoever
 writes may be wrong, and an active of that epoch is heard soon.
 """
