@@ -95,10 +95,15 @@ def test_data_nodes_go_back_too(cluster: Up) -> None:
         )
     cluster.await_true(lambda: len(actives(cluster)) == 2, "both groups serve again")
     assert got(cluster, "/kept") == got(cluster, "/rewritten") == old
-    story = cluster.get("/api/checkpoints/story")["recoveries"][-1]
-    told = {name: (each["blocks"], each["octets"]) for name, each in story["data_nodes"].items()}
-    assert told == dict.fromkeys(("dn1", "dn2", "dn3"), (6, 300_000))
+    wanted = dict.fromkeys(("dn1", "dn2", "dn3"), (6, 300_000))
+    cluster.await_true(lambda: told_aside(cluster) == wanted, "every data node tells what it has set aside")
     assert {lamp["invariant"] for lamp in cluster.cluster()["lamps"] if lamp["state"] == "red"} == set()
+
+
+def told_aside(cluster: Up) -> dict[str, tuple[int, int]]:
+    """Blocks and octets by data node, in the last recovery."""
+    story = cluster.get("/api/checkpoints/story")["recoveries"][-1]
+    return {name: (each["blocks"], each["octets"]) for name, each in story["data_nodes"].items()}
 
 
 def put(cluster: Up, path: str, octets: bytes, method: str = "PUT") -> None:
