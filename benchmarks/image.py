@@ -71,6 +71,7 @@ def running(directory: Path, names: list[str]) -> Iterator[dict[str, Pool]]:
 def measure(directory: Path, inodes: int, rounds: int) -> dict[str, float]:
     written: dict[str, list[dict[str, Any]]] = {way: [] for way in WAYS}
     read: dict[str, list[float]] = {way: [] for way in WAYS}
+    loads: list[dict[str, Any]] = []
     pauses: list[float] = []
     busy: list[float] = []
     with running(directory, [*REPLICAS, READER]) as nodes:
@@ -88,10 +89,11 @@ def measure(directory: Path, inodes: int, rounds: int) -> dict[str, float]:
                     written[way].append(told)
                     read[way].append(taken["s"])
                     if way == "8p":
+                        loads.append(nodes[READER].ask("load"))
                         pauses.append(max(each["pause_ms"] for each in late))
                         busy.append(max(each["busy_ms"] for each in late))
                 print(
-                    f"round {number}/{rounds} {way}: {told} pauses {late} ms, read {taken}",
+                    f"round {number}/{rounds} {way}: {told} pauses {late} ms, read {taken}, {loads[-1:]}",
                     file=sys.stderr,
                 )
     seconds = {way: median(told["replicated_s"] for told in written[way]) for way in WAYS}
@@ -108,6 +110,8 @@ def measure(directory: Path, inodes: int, rounds: int) -> dict[str, float]:
         "busy_ms_max": round(max(busy), 1),
         "frozen_s": round(median(told["frozen_s"] for told in written["8p"]), 2),
         "image_mb": round(mib, 1),
+        "load_s": round(median(each["load_s"] for each in loads), 2),
+        "load_free_share": round(median(each["free_s"] / each["load_s"] for each in loads), 3),
         **{f"write_s_{way}": round(each, 2) for way, each in seconds.items()},
         **{f"read_s_{way}": round(each, 2) for way, each in reads.items()},
     }

@@ -46,13 +46,13 @@ async def read_all_behind(lab: TheLab) -> list[dict[str, Any]]:
     return await service.all_behind(lab)
 
 
-@router.get("/{name}/behind", response_model=SetAside)
+@router.get("/{name:path}/behind", response_model=SetAside)
 async def read_behind(name: str, lab: TheLab) -> dict[str, Any]:
     """What a recovery to this checkpoint would set aside."""
     return await service.behind(lab, name)
 
 
-@router.delete("/{name}", response_model=Deleted)
+@router.delete("/{name:path}", response_model=Deleted)
 async def delete_checkpoint(name: str, lab: TheLab) -> dict[str, Any]:
     """Forgets a checkpoint; 409 when there is none of this name, or the cluster is going back to it."""
     return await service.delete(lab, name)

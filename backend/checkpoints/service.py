@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from backend.checkpoints import story
+from backend.checkpoints.models import NAME_CHARACTERS
 from backend.clusters.picture import PAUSED, ServerState
 from backend.errors import Impossible, NotThere, Unavailable
 from backend.lab import Lab
@@ -74,7 +75,9 @@ async def behind(lab: Lab, name: str) -> dict[str, Any]:
     """What a recovery would set aside now. Raises NotThere, Impossible."""
     known = {each["name"]: each for each in (await listed(lab))["checkpoints"]}
     if name not in known:
-        raise NotThere(f"no checkpoint is called {name!r}; there are {', '.join(known) or 'none'}")
+        raise NotThere(
+            f"no checkpoint is called {name[:NAME_CHARACTERS]!r}; there are {', '.join(known) or 'none'}"
+        )
     if known[name]["state"] != "complete":
         raise Impossible(f"checkpoint {name} is {known[name]['state']} and cannot be recovered to")
     groups = operations = 0

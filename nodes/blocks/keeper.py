@@ -212,6 +212,7 @@ class BlockKeeper:
         now = self._world.clock.monotonic_ns()
         silence_ns = self._config.silence_ms * MILLISECOND
         died = self.map.expire(now, silence_ns)
+        self._ask_silent()
         epoch, quiet = self._command()
         if epoch != self._epoch:
             self._epoch = epoch
@@ -227,6 +228,13 @@ class BlockKeeper:
         if now - self._began_ns > silence_ns:
             self._give_up_copies(now)
             self._look(now, quiet)
+
+    def _ask_silent(self) -> None:
+        """A data node that has started anew tells only the servers of the first configuration unasked."""
+        for name in self._config.nodes:
+            node = self.map.nodes.get(name)
+            if node is None or not node.alive:
+                self._ask(name)
 
     def _forget_suspects(self) -> None:
         """Whoever becomes active looks at every block by and by."""

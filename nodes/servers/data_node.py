@@ -7,6 +7,7 @@ from typing import Any
 
 from nodes.config import MILLISECOND, SECOND, DataNodeConfig
 from nodes.servers.copying import Copying
+from nodes.servers.heeding import Heeding
 from nodes.servers.reporting import Reporter
 from nodes.servers.setting_aside import SettingAside
 from nodes.servers.stages import Stages
@@ -49,6 +50,7 @@ class DataNode:
     def __init__(self, world: World, config: DataNodeConfig):
         self._world = world
         self._config = config
+        data = config.cluster.data
         self._store = BlockStore.open(world.disk, config.capacity)
         self._reporters = {
             group.number: Reporter(
@@ -57,11 +59,13 @@ class DataNode:
                 group.members,
                 lambda number=group.number: self._rows(number),  # type: ignore[misc]
                 self._space,
-                config.cluster.data.heartbeat_ms,
+                data.heartbeat_ms,
+                data.silence_ms,
             )
             for group in config.cluster.groups
         }
-        self._stages = Stages(world, world.scope, self._store, self._changed)
+        self._heeding = Heeding(world, self._reporters, data.silence_ms * MILLISECOND)
+        self._stages = Stages(world, world.scope, self._store, self._changed, data.nodes)
         self._copying = Copying(world, self._store)
         names = {group.number: group.name for group in config.cluster.groups}
         self._aside = SettingAside(world, self._store, self._stages, self._changed, names)
@@ -100,8 +104,8 @@ class DataNode:
     # --- pipelines -------------------------------------------------------------------------------------------------
 
     def _on_write(self, peer: str, message: WriteBlock) -> None:
-        """Whoever writes tells the epoch in which the block was granted: commands of an earlier one are void."""
-        self._heeds(home_group(message.block), message.epoch)
+        """Whoever writes tells the epoch in which the block was granted: commands of an earlier one about it are void."""
+        self._heeding.granted(message.block, message.epoch)
         refused = self._refusal(message.block)
         if not refused:
             self._stages.on_write(peer, message)
@@ -181,23 +185,19 @@ class DataNode:
             reporter.on_want(peer)
 
     def _on_heard(self, peer: str, message: BeatHeard) -> None:
-        if self._heeds(message.group, message.epoch):
+        if self._heeding.word(peer, message.group, message.epoch):
             self._aside.on_heard(message.group, message.void)
 
     # --- commands --------------------------------------------------------------------------------------------------
 
-    def _heeds(self, group: int, epoch: int) -> bool:
-        reporter = self._reporters.get(group)
-        return reporter is not None and reporter.on_epoch(epoch)
-
     def _on_replicate(self, peer: str, message: Replicate) -> None:
-        if self._heeds(home_group(message.block), message.epoch):
+        if self._heeding.command(peer, message.block, message.epoch):
             self._copying.take(message)
 
     def _on_remove(self, peer: str, message: Remove) -> None:
         for block, stamp, state in message.blocks:
             row = self._row(block)
-            if row is None or not self._heeds(home_group(block), message.epoch):
+            if row is None or not self._heeding.command(peer, block, message.epoch):
                 continue
             same = (row.stamp, row.state) == (stamp, state) and not self._stages.writing(block)
             if message.reason == "freed" or same:

@@ -59,12 +59,18 @@ class Reporter:
         rows: Callable[[], list[Row]],
         space: Callable[[], tuple[int, int]],
         heartbeat_ms: int,
+        silence_ms: int,
     ):
         self._world = world
         self.group = group
         self.servers = dict.fromkeys(servers)
         """Everybody of the group who was ever heard of."""
-        self.epoch = 0
+        self._configured = frozenset(servers)
+        self._epoch = 0
+        """The highest that a server of the configuration told."""
+        self._guest = (0, 0)
+        """The epoch that another server told last, and until when it is believed."""
+        self._silence_ns = silence_ms * MILLISECOND
         self._rows = rows
         self._space = space
         self._heartbeat_ns = heartbeat_ms * MILLISECOND
@@ -85,12 +91,23 @@ class Reporter:
             for server in self.servers:
                 self._world.network.send(server, changes)
 
-    def on_epoch(self, epoch: int) -> bool:
+    @property
+    def epoch(self) -> int:
+        """The highest that is believed now; of a server that was added later for as long as it may be silent."""
+        epoch, until_ns = self._guest
+        return max(self._epoch, epoch) if self._world.clock.monotonic_ns() < until_ns else self._epoch
+
+    def on_epoch(self, server: str, epoch: int) -> bool:
         """Whether a command or word of this epoch is to be heeded."""
-        if epoch <= self.epoch:
-            return epoch == self.epoch
-        self.epoch = epoch
-        self.beat()
+        known = self.epoch
+        if epoch < known:
+            return False
+        if server in self._configured:
+            self._epoch = epoch
+        else:
+            self._guest = (epoch, self._world.clock.monotonic_ns() + self._silence_ns)
+        if epoch > known:
+            self.beat()
         return True
 
     def on_want(self, server: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from nodes.config import SECOND
 from nodes.scope import Scope
@@ -44,11 +44,19 @@ class Stage:
 class Stages:
     """All pipelines through this data node. `changed(block)` is called whenever a replica is."""
 
-    def __init__(self, world: World, scope: Scope, store: BlockStore, changed: Callable[[int], None]):
+    def __init__(
+        self,
+        world: World,
+        scope: Scope,
+        store: BlockStore,
+        changed: Callable[[int], None],
+        data_nodes: Collection[str],
+    ):
         self._world = world
         self._scope = scope
         self._store = store
         self._changed = changed
+        self._data_nodes = data_nodes
         self._stages: dict[int, Stage] = {}
         self._scopes: dict[int, Scope] = {}
 
@@ -61,7 +69,7 @@ class Stages:
     def on_write(self, peer: str, message: WriteBlock) -> None:
         """Opens a replica here and the rest of the chain; a repeated opening changes nothing."""
         old = self._stages.get(message.block)
-        if len(message.chain) >= CHAIN_MAX or self._world.name in message.chain or message.at < 0:
+        if not self._is_chain(message.chain) or message.at < 0:
             self._answer_opened(peer, message, "a chain names each data node once, and few of them")
             return
         if old is not None and old.stamp >= message.stamp:
@@ -70,15 +78,19 @@ class Stages:
             return
         self.end(message.block)
         stage = self._stages[message.block] = Stage(peer, message, self._world.clock.monotonic_ns())
-        for name, address in message.addresses.items():
-            self._world.network.know(name, address)
         if stage.downstream:
+            self._world.network.know(stage.downstream, message.addresses.get(stage.downstream, ""))
             onwards = WriteBlock(
                 message.block, message.stamp, message.at, message.chain[1:], message.addresses, message.epoch
             )
             self._world.network.send(stage.downstream, onwards)
         scope = self._scopes[message.block] = self._scope.child("pipeline")
         scope.spawn(self._take(stage), "pipeline")
+
+    def _is_chain(self, chain: list[str]) -> bool:
+        """Whether these can come behind this data node."""
+        others = set(chain) & set(self._data_nodes) - {self._world.name}
+        return len(chain) == len(others) < CHAIN_MAX
 
     def on_packet(self, peer: str, message: Packet) -> None:
         stage = self._stage_of(message)

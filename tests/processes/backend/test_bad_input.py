@@ -16,6 +16,7 @@ import pytest
 from backend import remote
 from backend.cli import content_path
 from backend.errors import LabError
+from nodes.protocols.mams.checkpoints import messages as c
 from nodes.protocols.vssp import messages as v
 from nodes.protocols.vssp.manifest import image_name
 from nodes.protocols.vssp.packets import sums
@@ -29,6 +30,7 @@ MARK = Mark(0, 1, 7, 1)
 IMAGE = image_name(MARK, 5)
 NOBODYS = (1 << 48) | 0x7777
 PACKET = b"x" * (1 << 16)
+NO_NAMES = ["", "../../token", "a/b", "x\ny", "n" * 10_240]
 TO_SERVERS: list[Message] = [
     v.OpenImage(IMAGE, 1, MARK, 1, ["stranger", "mds1"], "vssp"),
     v.ImagePacket(IMAGE, 1, 0, 0, False, bytes(len(sums(PACKET))), PACKET),
@@ -41,12 +43,18 @@ TO_SERVERS: list[Message] = [
     d.NodeBeat(5, 0, "nowhere", 1 << 62, 0, 1),
     d.FullReport(5, 0, 0, 1, [d.Row(NOBODYS, 1, 1 << 60, d.FINAL)]),
     d.Locate(9, [NOBODYS, -1]),
+    *(c.Drain(1, name) for name in NO_NAMES),
+    *(c.WriteBarrier(1, name, 1 << 63, True) for name in NO_NAMES),
+    *(c.BeginMarking(1, name) for name in NO_NAMES),
 ]
 TO_DATA_NODES: list[Message] = [
     d.WriteBlock((9 << 48) | 1, 1, 0, [], {}, 0),
     d.WriteBlock(NOBODYS, 1, 512, [], {}, 0),
     d.ReadBlock(3, NOBODYS, 1, 0, 512),
     d.Remove(0, [((1 << 48) | 1, 1, d.FINAL)], "freed"),
+    d.Remove(1 << 60, [((1 << 48) | 1, 1, d.FINAL)], "freed"),
+    d.BeatHeard(1, 1 << 60, d.Void(5, [(0, 1 << 60)])),
+    d.WriteBlock(NOBODYS, 1, 0, [], {}, 1 << 60),
 ]
 
 
@@ -109,7 +117,9 @@ def test_a_stranger_who_knows_the_token_is_refused(cluster: Up) -> None:
     assert any("checksum" in reason for reason in reasons), reasons
     assert "'../../etc/passwd' is no name of an image" in reasons
     told_of = [e["what"] for e in events(cluster, "Warned")]
-    assert any(line.startswith("stranger reports like a data node") for line in told_of), told_of
+    for line in ("stranger reports like a data node", "stranger commands like a metadata server of group 1"):
+        assert any(each.startswith(line) for each in told_of), told_of
+    assert remote.ask(cluster.port, "GET", "/api/checkpoints")["checkpoints"] == []
     unharmed(cluster)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from nodes.metadata.operations import Delete
 from nodes.trace.block_events import ReplicaRemoved, ReplicaStored
 from nodes.trace.events import Stopped, Warned
 from nodes.wire.data_messages import (
@@ -24,8 +25,10 @@ from nodes.wire.data_messages import (
     ReadBlock,
     Remove,
     ReplicaIs,
+    Replicate,
     Row,
     Void,
+    WantReport,
     WriteBlock,
     WriteOpened,
 )
@@ -170,4 +173,69 @@ def test_what_a_data_node_cannot_do_it_refuses_in_one_line() -> None:
     ]
     assert len(refusals) == 7 and not any("\n" in line for line in refusals), refusals
     lab.cluster.net.holds[0].drop()
+    unharmed(lab)
+
+
+ABSURD = 1 << 60
+
+
+def removes(lab: DataLab) -> bool:
+    """Whether the active's commands still come through: a file that is deleted leaves every disk."""
+    lab.ada.call(Delete("/f"))
+    lab.run_ms(10_000)
+    return lab.counts() == []
+
+
+def test_a_writers_absurd_epoch_does_not_make_a_data_node_deaf() -> None:
+    """Neither for a block that nobody gave away nor for one that is there."""
+    lab = stored(7)
+    for name in lab.data_nodes:
+        send(
+            lab,
+            "eve",
+            name,
+            WriteBlock(NOBODYS, 1, 0, [], {}, ABSURD),
+            WriteBlock(FIRST, 1, 0, [], {}, ABSURD),
+        )
+    lab.run_ms(1_000)
+    assert removes(lab)
+    lab.run_ms(10_000)
+    assert lab.files_on_disks() == 0, "nor for ever for the block that was named with it"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        BeatHeard(1, ABSURD, Void()),
+        BeatHeard(1, ABSURD, Void(5, [(0, 1 << 60)])),
+        Remove(ABSURD, [(FIRST, 1, FINAL)], "freed"),
+        Replicate(ABSURD, FIRST, 1, "dn2", ""),
+    ],
+)
+def test_only_metadata_servers_of_the_group_command(command: Message) -> None:
+    lab = stored(8)
+    send(lab, "eve", "dn1", *[command] * 5)
+    lab.run_ms(300)
+    assert lines(lab) == {
+        "eve commands like a metadata server of group 1, and is none that is known here: it is not heeded"
+    }
+    unharmed(lab)
+    assert removes(lab)
+
+
+@pytest.mark.parametrize("epoch", [ABSURD, (1 << 64) - 1])
+def test_the_epoch_of_a_server_that_is_not_configured_is_believed_while_it_speaks(epoch: int) -> None:
+    """One that was added later is heeded; so is, for a while, a stranger who asks for reports as one does."""
+    lab = stored(10)
+    for name in lab.data_nodes:
+        send(lab, "eve", name, WantReport(1), BeatHeard(1, epoch, Void()))
+    lab.run_ms(10_000)
+    assert removes(lab)
+
+
+def test_a_writer_does_not_tell_where_servers_are() -> None:
+    lab = stored(9)
+    addresses = dict.fromkeys(["mds1", "mds2", "dn3"], "127.0.0.1:99999999999999999999")
+    for name in lab.data_nodes:
+        send(lab, "eve", name, WriteBlock(NOBODYS, 1, 0, ["mds1", "nobody"], addresses, 1))
     unharmed(lab)

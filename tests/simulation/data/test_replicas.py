@@ -146,6 +146,24 @@ def test_a_metadata_server_added_later_is_told_everything() -> None:
     assert lab.get("/f") == OCTETS
 
 
+def test_a_data_node_that_starts_again_is_heard_by_a_server_that_was_added_later() -> None:
+    lab = stored(16, nodes=3)
+    lab.faults.add_server("g1")
+    lab.until(lambda: lab.cluster.view().get("mds5") == "S")
+    for name in lab.data_nodes:
+        lab.faults.crash(name)
+        lab.faults.restart(name)
+    lab.run_ms(10_000)
+    while lab.active != "mds5":
+        lab.faults.take_lock("g1")
+        lab.await_next_active()
+        lab.run_ms(3_000)
+    lab.run_ms(10_000)
+    assert lab.health() == {} and lab.get("/f") == OCTETS
+    lab.eve.call(Delete("/f"))
+    lab.until(lambda: lab.counts() == [])
+
+
 def test_a_deletion_that_a_failover_takes_back_costs_no_replica() -> None:
     lab = stored(10)
     lab.hold_journals(*lab.standbys)

@@ -86,12 +86,13 @@ def run_with_a_crash(
 @pytest.mark.parametrize("late", [False, True], ids=["lost", "late"])
 @pytest.mark.parametrize("group", [1, 2])
 @pytest.mark.parametrize("step", S2PC)
-@pytest.mark.parametrize("kind", ["mkdir", "rmdir", "remove"])
+@pytest.mark.parametrize("kind", ["create", "mkdir", "rmdir", "remove"])
 def test_s2pc(kind: str, step: str, group: int, late: bool, whole_group: bool) -> None:
     lab = prepared("random")
-    operation = Mkdir("/d/new") if kind == "mkdir" else shared_by_two(lab, kind)
+    made = {"create": Create("/d/new"), "mkdir": Mkdir("/d/new")}
+    operation = made.get(kind) or shared_by_two(lab, kind)
     came = run_with_a_crash(lab, operation, step, group, whole_group, late)
-    assert came or kind == "mkdir"
+    assert came or kind in made
     lab.finish()
 
 

@@ -8,8 +8,10 @@ import pytest
 
 from nodes.config import SECOND
 from nodes.metadata.operations import Create, Mkdir, Rename
-from nodes.trace.checkpoints import CheckpointOutcome
-from nodes.wire.messages import CrossGroupMessage
+from nodes.protocols.mams.checkpoints import messages as m
+from nodes.trace.checkpoints import BarrierWritten, CheckpointOutcome
+from nodes.trace.events import Stopped
+from nodes.wire.messages import CrossGroupMessage, Message
 from tests.simulation.recovery.lab import Checkpoints
 
 
@@ -177,4 +179,46 @@ def test_refused_requests_of_other_groups_leave_nothing_open() -> None:
     lab.cluster.run_until(lambda: task.done() and all(call.done() for call in calls), 60 * SECOND)
     assert task.result()["checkpoint"]["state"] == "complete"
     assert [call.exception() for call in calls] == [None] * 4
+    served(lab)
+
+
+def tell(lab: Checkpoints, *messages: Message) -> None:
+    """Eve, who is a client, speaks to every server."""
+    for server in lab.cluster.view():
+        lab.cluster.net.carry("eve", server, list(messages))
+        lab.run_ms(500)
+
+
+@pytest.mark.parametrize("name", ["", "../../token", "a/b", "x\ny", "ü\0", "n" * 300, "nothing"])
+def test_words_about_what_is_no_checkpoint_have_no_effect(name: str) -> None:
+    lab = Checkpoints(40, 2, 1)
+    for message in (
+        m.Drain(1, name),
+        m.WriteBarrier(2, name, 5, False),
+        m.WriteBarrier(3, name, 1 << 63, True),
+    ):
+        tell(lab, message)
+    tell(lab, m.CheckpointDecided(name))
+    assert lab.told(Stopped) == []
+    assert lab.steps("drain") == lab.steps("resume") and lab.told(BarrierWritten) == []
+    lab.mark("one")
+    served(lab)
+
+
+@pytest.mark.parametrize("name", ["", "../../token", "a/b", "x\ny", "ü\0", "n" * 300])
+def test_nobody_begins_a_checkpoint_under_what_is_no_name(name: str) -> None:
+    """Also not from server to server."""
+    lab = Checkpoints(41, 2, 1)
+    ended: list[str] = []
+
+    def take(sender: str, to: str, message: Message) -> bool:
+        if to == "eve" and isinstance(message, m.MarkingEnded):
+            ended.append(message.refused)
+        return to == "eve"
+
+    held = lab.cluster.hold(take)
+    tell(lab, m.BeginMarking(1, name))
+    held.drop()
+    assert lab.told(Stopped) == [] and lab.states() == {}
+    assert sum(line.startswith(f"{name[:63]!r} is no name: ") for line in ended) == 2, ended
     served(lab)

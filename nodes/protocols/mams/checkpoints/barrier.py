@@ -83,8 +83,9 @@ class GroupBarrier:
 
     async def write(self, question: m.WriteBarrier) -> m.BarrierStands | None:
         """Returns when the barrier is committed; None when this group has not drained for it."""
-        if question.at_once:
-            await self._joins(question.name)
+        if not question.name:
+            return None
+        if question.at_once and await self._joins(question.name):
             self._drained = True
         while self._name == question.name and self._drained and self._written is None:
             if not self._writes and self._writer.idle and (question.at_once or self._quiet):

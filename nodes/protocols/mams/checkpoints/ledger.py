@@ -112,6 +112,9 @@ class Ledger:
         return msgspec.json.decode(octets, type=Incarnation), stat.version
 
     async def find(self, name: str) -> Checkpoint | None:
+        """None also for what is no name: it would be another node's path."""
+        if not NAME.fullmatch(name):
+            return None
         try:
             octets, _ = await self._coordination.get(f"{ROOT}/{name}")
         except NoNode:
@@ -147,6 +150,7 @@ class Ledger:
 
     async def begin(self, name: str, groups: dict[str, Seen]) -> Checkpoint:
         """A new PENDING checkpoint. Raises Refused; ConnectionLoss when it may have begun."""
+        checked_name(name)
         version = await self.version()
         known = await self.all()
         if any(each.name == name for each in known):
