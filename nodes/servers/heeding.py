@@ -14,6 +14,8 @@ from nodes.units import home_group
 from nodes.world import World
 
 WARNED_APART_NS = 1 * SECOND
+GRANTED_MAX = 4_096
+"""Blocks whose writers' words are remembered; of more, the oldest are forgotten."""
 
 
 class Heeding:
@@ -30,7 +32,9 @@ class Heeding:
     def granted(self, block: int, epoch: int) -> None:
         """A writer says in which epoch it was given the block."""
         now = self._world.clock.monotonic_ns()
-        while self._granted and next(iter(self._granted.values()))[1] <= now:
+        while self._granted and (
+            len(self._granted) >= GRANTED_MAX or next(iter(self._granted.values()))[1] <= now
+        ):
             del self._granted[next(iter(self._granted))]
         reporter = self._reporters.get(home_group(block))
         if reporter is not None and epoch > reporter.epoch:
