@@ -15,7 +15,8 @@ from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.mams.messages import DecisionLogged, Mismatch, Prepare, Prepared
 from nodes.protocols.paxos import messages as p
 from nodes.protocols.symmetric import messages as s
-from nodes.trace.events import Ignored, Warned
+from nodes.replicas.log import NOTHING
+from nodes.trace.events import Ignored, StepTaken, Warned
 from nodes.wire.journal_messages import (
     AddEntry,
     EntryAdded,
@@ -204,9 +205,40 @@ def test_a_joiner_of_other_rules_stays_outside_the_symmetric_view() -> None:
     lab.faults.add_server("g1")
     lab.run_ms(10_000)
     assert lab.cluster.view()["mds4"] == "J"
-    assert "order plain" in ignored(lab, "mds1", "mds4", "JoinView")[0]
+    assert "order plain" in ignored(lab, "mds1", "mds4", "JoinView")[-1]
     assert lab.ada.call(Mkdir("/after")).error == ""
     assert lab.broken() == {}
+
+
+def symmetric_view(lab: Lab) -> list[str]:
+    return [each.event.detail for each in lab.cluster.events if type(each.event) is StepTaken and each.event.step == "install"]  # fmt: skip
+
+
+def test_a_stranger_is_not_taken_into_the_symmetric_view() -> None:
+    """It says and answers whatever a joiner would; only who is registered as a server of the group may join."""
+    lab = lab_of("symmetric")
+    views, view = symmetric_view(lab), epoch_of(lab)
+    join = s.JoinView(view, [NOTHING], list(lab.cluster.view()), "order fast, leases of 500 ms, holes none")
+    for _ in range(20):
+        for receiver in lab.cluster.view():
+            lab.cluster.net.carry("stranger", receiver, [join])
+        lab.run_ms(50)
+    assert symmetric_view(lab) == views
+    assert "not registered" in ignored(lab, "mds1", "stranger", "JoinView")[0]
+    good(lab, "/after")
+
+
+@pytest.mark.parametrize(("sender", "attempt"), [("stranger", 2), ("stranger", 1 << 63), ("mds2", 1 << 63)])
+def test_a_flush_that_cannot_be_stops_no_member(sender: str, attempt: int) -> None:
+    lab = lab_of("symmetric")
+    for kind in (s.Flush(1, attempt, epoch_of(lab), 3), s.Settle(2, attempt, NOTHING, [], NOTHING, True)):
+        for receiver in lab.cluster.view():
+            lab.cluster.net.carry(sender, receiver, [kind])
+        lab.run_ms(50)
+        assert ignored(lab, "mds1", sender, type(kind).__name__)
+    good(lab, "/after")
+    lab.faults.crash("mds1")
+    assert lab.eve.call(Mkdir("/later")).error == ""
 
 
 def test_a_secondary_counts_a_lease_no_longer_than_its_primary() -> None:
