@@ -100,7 +100,11 @@ class Membership:
         """A step that only servers of the group may ask for; a new one is registered before it says anything."""
 
         def deliver(peer: str, message: Message) -> None:
-            if peer in self.addresses or peer in self._group.members or peer in self._agreement.agreed.members:
+            if (
+                peer in self.addresses
+                or peer in self._group.members
+                or peer in self._agreement.agreed.members
+            ):
                 step(peer, message)
             else:
                 self._stranger = True
