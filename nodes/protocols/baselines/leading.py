@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
 from msgspec.structs import asdict
 
 from nodes.metadata.pages import Crossed, Log, counters_of
@@ -107,7 +108,7 @@ class Leading(Leader):
             if groups:
                 try:
                     await replica.local.take(groups)
-                except NotNext as error:
+                except (NotNext, msgspec.DecodeError) as error:
                     replica.world.trace.emit(Warned(str(error)))
                     return False
             elif replica.world.clock.monotonic_ns() > deadline_ns:

@@ -6,7 +6,6 @@ import pytest
 
 from nodes.families import family_named
 from nodes.wire.journal_messages import (
-    AcceptJournal,
     AddEntry,
     EntriesRead,
     EntryAdded,

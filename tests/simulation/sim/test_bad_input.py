@@ -14,6 +14,7 @@ from nodes.families import family_named
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.mams.messages import DecisionLogged, Mismatch, Prepare, Prepared
 from nodes.protocols.paxos import messages as p
+from nodes.protocols.paxos.ballot import BALLOT_MAX
 from nodes.protocols.symmetric import messages as s
 from nodes.replicas.log import NOTHING
 from nodes.trace.events import Ignored, StepTaken, Warned
@@ -239,6 +240,37 @@ def test_a_flush_that_cannot_be_stops_no_member(sender: str, attempt: int) -> No
     good(lab, "/after")
     lab.faults.crash("mds1")
     assert lab.eve.call(Mkdir("/later")).error == ""
+
+
+@pytest.mark.parametrize("ballot", [2, BALLOT_MAX, 1 << 63])
+@pytest.mark.parametrize("kind", ["PaxosPrepare", "Accept", "Success", "Outbid"])
+def test_a_stranger_speaks_of_no_ballot(kind: str, ballot: int) -> None:
+    """Nobody promises it anything: the primary stays, and there are ballots left for the next one."""
+    lab = lab_of("packed-paxos")
+    words: dict[str, Message] = {
+        "PaxosPrepare": p.PaxosPrepare(ballot, 1),
+        "Accept": p.Accept(ballot, 0, 1, []),
+        "Success": p.Success(ballot, 0),
+        "Outbid": p.Outbid(ballot),
+    }
+    served = len(lab.serving())
+    for receiver in lab.cluster.view():
+        lab.cluster.net.carry("stranger", receiver, [words[kind]])
+    lab.run_ms(1_000)
+    assert ignored(lab, leader_of(lab), "stranger", kind) and len(lab.serving()) == served
+    lab.faults.crash(leader_of(lab))
+    good(lab, "/after")
+
+
+@pytest.mark.parametrize("kind", [p.PaxosPrepare, p.Success])
+def test_one_word_of_a_member_does_not_use_up_all_ballots(kind: type[Message]) -> None:
+    lab = lab_of("packed-paxos")
+    for receiver in lab.cluster.view():
+        lab.cluster.net.carry("mds2", receiver, [kind(BALLOT_MAX, 1)])  # type: ignore[call-arg]
+    lab.run_ms(1_000)
+    assert "which cannot be" in str([each.event.what for each in lab.cluster.events if type(each.event) is Warned])
+    lab.faults.crash(leader_of(lab))
+    good(lab, "/after")
 
 
 def test_a_secondary_counts_a_lease_no_longer_than_its_primary() -> None:

@@ -17,7 +17,7 @@ from nodes.protocols.symmetric.messages import (
     Welcome,
 )  # fmt: skip
 from nodes.wire.messages import Message
-from tests.simulation.striking import Blow, works, goes_on, others_of
+from tests.simulation.striking import Blow, goes_on, others_of, works
 from tests.simulation.symmetric.lab import SymmetricLab
 
 CHANGE = "view change"
