@@ -18,12 +18,14 @@ from nodes.protocols.paxos.ballot import BALLOT_MAX
 from nodes.protocols.symmetric import messages as s
 from nodes.replicas.log import NOTHING
 from nodes.trace.events import Ignored, StepTaken, Warned
+from nodes.trace.journal_events import WriterFenced
 from nodes.wire.journal_messages import (
     AddEntry,
     EntryAdded,
     HigherEpoch,
     JournalWritten,
     LedgerFenced,
+    NewEpoch,
     OutOfStep,
     SegmentFinished,
     WriteJournal,
@@ -270,6 +272,19 @@ def test_one_word_of_a_member_does_not_use_up_all_ballots(kind: type[Message]) -
     lab.run_ms(1_000)
     assert "which cannot be" in str([each.event.what for each in lab.cluster.events if type(each.event) is Warned])
     lab.faults.crash(leader_of(lab))
+    good(lab, "/after")
+
+
+@pytest.mark.parametrize("epoch", [60_000, 1 << 32, 1 << 63])
+@pytest.mark.parametrize("protocol", ["qjm", "hadoop-ha", "avatar"])
+def test_an_epoch_that_nobody_writes_in_ends_no_service(protocol: str, epoch: int) -> None:
+    """A journal node that believes it tells the next writer, who goes above it; one that cannot be is not believed."""
+    lab = lab_of(protocol)
+    for node in lab.cluster.config.journal.nodes:
+        lab.cluster.net.carry("stranger", node, [NewEpoch(epoch)])
+    lab.run_ms(1_000)
+    told = [each.event for each in lab.cluster.events if isinstance(each.event, Warned | WriterFenced)]
+    assert "stranger speaks of epoch" in str(told) or WriterFenced(epoch) in told
     good(lab, "/after")
 
 
