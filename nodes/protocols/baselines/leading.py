@@ -96,7 +96,7 @@ class Leading(Leader):
         await self._give_up(reason)
 
     def _begin(self, last: EpochNode) -> int:
-        self._epoch = last.epoch + 1
+        self._epoch = max(last.epoch, self._journal.promised) + 1
         return self._epoch
 
     async def _catch_up(self, end_sn: int, deadline_ns: int) -> bool:

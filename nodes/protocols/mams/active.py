@@ -33,7 +33,6 @@ from nodes.replicas.leader import Leader, outlive_holders
 from nodes.replicas.view import STANDBY, LostLock
 from nodes.replicas.writer import JournalWriter
 from nodes.scope import Tenure
-from nodes.trace.ignoring import Ignoring
 from nodes.wire.messages import Message
 from nodes.world import ConnectionLoss, CoordinationError
 
@@ -64,7 +63,6 @@ class Active(Leader):
         self._barrier: GroupBarrier | None = None
         """Once it serves."""
         self._asked_back: list[str] = []
-        self._ignoring = Ignoring(replica.world)
 
     @property
     def quiet(self) -> bool:
@@ -101,13 +99,7 @@ class Active(Leader):
             self.imaging.on_image(peer, message)
 
     def on_cross_group(self, peer: str, message: Message) -> None:
-        """From the active of another group; one that comes too early or while nothing can be committed is sent again.
-
-        From anybody else it is an event and has no effect.
-        """
-        if self.neighbours is None or not self.neighbours.speaks(peer):
-            self._ignoring.tell(peer, message, "not of a server of another group")
-            return
+        """From the active of another group; one that comes too early or while nothing can be committed is sent again."""
         cross_group = self.answering.cross_group
         ready = self.writer is not None and not self.writer.parked and not self.answering.still
         if cross_group is not None and self.serving and ready:

@@ -17,7 +17,6 @@ class Neighbours:
     def __init__(self, world: World, cluster: ClusterConfig, own: str):
         self._world = world
         self._groups = [group for group in cluster.groups if group.name != own]
-        self._members = frozenset(name for group in self._groups for name in group.members)
         self._active: dict[int, str] = {}
         self._changed = Wake()
 
@@ -26,10 +25,6 @@ class Neighbours:
         active = self._active.get(group)
         if active:
             self._world.network.send(active, message)
-
-    def speaks(self, peer: str) -> bool:
-        """Whether this is a server of another group: of its first configuration, or active there as far as is known."""
-        return peer in self._members or peer in self._active.values()
 
     async def follow(self) -> None:
         views = {

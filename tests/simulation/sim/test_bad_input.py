@@ -12,12 +12,12 @@ import pytest
 from nodes.config import JournalConfig
 from nodes.families import family_named
 from nodes.metadata.operations import Mkdir, Stat
-from nodes.protocols.mams.messages import DecisionLogged, Mismatch, Prepare, Prepared
+from nodes.protocols.mams.messages import DecisionLogged, Mismatch, Prepare, Prepared, Recover
 from nodes.protocols.paxos import messages as p
 from nodes.protocols.paxos.ballot import BALLOT_MAX
 from nodes.protocols.symmetric import messages as s
 from nodes.replicas.log import NOTHING
-from nodes.trace.events import Ignored, StepTaken, Warned
+from nodes.trace.events import Durable, Ignored, StepTaken, Warned
 from nodes.trace.journal_events import WriterFenced
 from nodes.wire.journal_messages import (
     AddEntry,
@@ -285,6 +285,31 @@ def test_an_epoch_that_nobody_writes_in_ends_no_service(protocol: str, epoch: in
     lab.run_ms(1_000)
     told = [each.event for each in lab.cluster.events if isinstance(each.event, Warned | WriterFenced)]
     assert "stranger speaks of epoch" in str(told) or WriterFenced(epoch) in told
+    good(lab, "/after")
+
+
+@pytest.mark.parametrize("epoch", [60_000, 1 << 63])
+@pytest.mark.parametrize("kind", ["Prepare", "Recover"])
+def test_an_epoch_that_nobody_took_the_lock_for_ends_no_service(kind: str, epoch: int) -> None:
+    lab = lab_of("2pc")
+    word = Prepare(epoch, 0, NOWHERE, []) if kind == "Prepare" else Recover(epoch)
+    for receiver in lab.cluster.view():
+        lab.cluster.net.carry("stranger", receiver, [word])
+    lab.run_ms(1_000)
+    good(lab, "/after")
+    lab.faults.crash(leader_of(lab))
+    good(lab, "/later")
+
+
+def test_a_group_that_is_none_is_an_event() -> None:
+    lab = lab_of("2pc")
+    receiver = others_of(lab)[0]
+    last = [each.event for each in lab.cluster.events if each.server == receiver and type(each.event) is Durable][-1]  # fmt: skip
+    mark = Mark(0, last.epoch, last.sn, last.crc)
+    lab.cluster.net.carry(leader_of(lab), receiver, [Prepare(last.epoch, 0, mark, [b"no group"])])
+    lab.run_ms(1_000)
+    warned = [each.event.what for each in lab.cluster.events if type(each.event) is Warned]
+    assert any("a group that is none" in what for what in warned)
     good(lab, "/after")
 
 
