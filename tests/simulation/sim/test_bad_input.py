@@ -17,7 +17,7 @@ from nodes.protocols.paxos import messages as p
 from nodes.protocols.paxos.ballot import BALLOT_MAX
 from nodes.protocols.symmetric import messages as s
 from nodes.replicas.log import NOTHING
-from nodes.trace.events import Durable, Ignored, StepTaken, Warned
+from nodes.trace.events import Committed, Durable, Ignored, StepTaken, Warned
 from nodes.trace.journal_events import WriterFenced
 from nodes.wire.journal_messages import (
     AddEntry,
@@ -27,6 +27,7 @@ from nodes.wire.journal_messages import (
     LedgerFenced,
     NewEpoch,
     OutOfStep,
+    ReadEntries,
     SegmentFinished,
     WriteJournal,
 )  # fmt: skip
@@ -299,6 +300,49 @@ def test_an_epoch_that_nobody_took_the_lock_for_ends_no_service(kind: str, epoch
     good(lab, "/after")
     lab.faults.crash(leader_of(lab))
     good(lab, "/later")
+
+
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [
+        (AddEntry(1, 1, 0, False, b"none"), "is written by"),
+        (AddEntry(1, 1, 0, True, b"none"), "has another entry 1"),
+        (AddEntry(1, 1, 1 << 63, True, b"none"), "cannot be"),
+        (AddEntry(1, 0, -1, True, b""), "cannot be"),
+    ],
+)
+def test_what_is_no_entry_of_a_ledger_takes_the_place_of_none(entry: AddEntry, reason: str) -> None:
+    lab = lab_of("bookkeeper")
+    holders = [each.event for each in lab.cluster.events if type(each.event) is Committed][-1].holders
+    bookie = next(name for name in holders if name in lab.cluster.config.journal.nodes)
+    for name in lab.cluster.config.journal.nodes:
+        lab.cluster.net.carry("stranger", name, [entry])
+    lab.run_ms(500)
+    assert reason in ignored(lab, bookie, "stranger", "AddEntry")[0]
+    lab.faults.crash(leader_of(lab))
+    good(lab, "/after")
+
+
+def test_an_entry_that_is_there_is_not_written_again_by_whoever_closes_the_ledger() -> None:
+    lab = lab_of("bookkeeper")
+    for name in lab.cluster.config.journal.nodes:
+        lab.cluster.net.carry("stranger", name, [ReadEntries(1, 1, 0, 0, True), AddEntry(1, 1, 0, True, b"none")])  # fmt: skip
+    lab.run_ms(1_000)
+    reasons = [each.event.reason for each in lab.cluster.events if type(each.event) is Ignored]
+    assert "ledger 1 has another entry 1" in reasons
+    good(lab, "/after")
+
+
+def test_the_writer_of_a_ledger_takes_its_place_back() -> None:
+    """Somebody was faster with an entry that nobody knows to be confirmed."""
+    lab = lab_of("bookkeeper")
+    newest = max(each.event.sn for each in lab.cluster.events if type(each.event) is Committed)
+    for name in lab.cluster.config.journal.nodes:
+        lab.cluster.net.carry("stranger", name, [AddEntry(1, newest + 1, 0, True, b"none")])
+    lab.run_ms(500)
+    assert lab.ada.call(Mkdir("/mine")).error == ""
+    lab.faults.crash(leader_of(lab))
+    good(lab, "/after")
 
 
 def test_a_group_that_is_none_is_an_event() -> None:
