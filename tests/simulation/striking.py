@@ -11,7 +11,7 @@ from nodes.wire.messages import Message
 from tests.simulation.mams.lab import Lab
 
 LIMIT_NS = 60 * SECOND
-COUNT = 80
+COUNT = 50
 
 
 class Blow:

@@ -67,7 +67,7 @@ class Paxos:
     # --- messages -------------------------------------------------------------------------------------------------
 
     def _table(self) -> Handlers:
-        of_primaries = {
+        of_primaries: Handlers = {
             **self._member.acceptor.handlers,
             m.Outbid: lambda peer, message: self._on_promised(min(message.promised, BALLOT_MAX)),
         }

@@ -271,7 +271,9 @@ def test_one_word_of_a_member_does_not_use_up_all_ballots(kind: type[Message]) -
     for receiver in lab.cluster.view():
         lab.cluster.net.carry("mds2", receiver, [kind(BALLOT_MAX, 1)])  # type: ignore[call-arg]
     lab.run_ms(1_000)
-    assert "which cannot be" in str([each.event.what for each in lab.cluster.events if type(each.event) is Warned])
+    assert "which cannot be" in str(
+        [each.event.what for each in lab.cluster.events if type(each.event) is Warned]
+    )
     lab.faults.crash(leader_of(lab))
     good(lab, "/after")
 
