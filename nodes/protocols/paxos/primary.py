@@ -82,6 +82,9 @@ class Primary(Leader):
         if proposer is None or not self.serving:
             return
         if peer not in self._present or not 0 <= message.success <= proposer.decided:
+            there = "has a place" if peer in self._present else "has no place"
+            told = f"{peer} {there} in the view, and {message.success} of {proposer.decided} slots"
+            self._member.ignoring.tell(peer, message, told)
             self._arrange_soon.set()
             return
         follower = proposer.followers.get(peer)
@@ -101,6 +104,8 @@ class Primary(Leader):
         if proposer is None or not self.lease.holds:
             return
         follower = proposer.followers.get(peer)
+        if follower is None:
+            member.ignoring.tell(peer, message, "not of who is sent records")
         stays = proposer.changing is None or peer in proposer.changing[1]
         if follower is None or peer not in proposer.recorded or not stays:
             return
