@@ -375,19 +375,20 @@ def reproduce(
     raise typer.Exit(importlib.import_module("backend.experiments.command").reproduce(name, to, quick))
 
 
-def complain(line: str) -> None:
-    print(f"cloverlab: {' '.join(line.split())}", file=sys.stderr)
+def complain(line: str, hint: str = "") -> None:
+    a_list = line.startswith("Usage:")
+    print(line if a_list else f"cloverlab: {' '.join(line.split())}{hint}", file=sys.stderr)
 
 
 def entry(arguments: list[str] | None = None) -> int:
     """Returns the exit code."""
     try:
-        code = app(arguments, standalone_mode=False)
+        code = app(arguments, prog_name="./cloverlab", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except LabError as error:
         complain(error.message)
     except UsageError as error:
-        complain(f"{error.format_message()} (see --help)")
+        complain(error.format_message(), " (see --help)")
     except (typer.Abort, KeyboardInterrupt):
         return 130
     except BrokenPipeError:

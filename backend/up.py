@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
 import gc
 import signal
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import uvicorn
@@ -17,12 +15,14 @@ from rich.console import Console
 
 from backend.app import create_app
 from backend.clusters.service import cluster
+from backend.ending import Server
 from backend.errors import WRONG_INPUT_EXIT, CannotStart, LabError, reason_of
 from backend.fabrics.fabric import wait_until
 from backend.lab import Lab
 from backend.metrics import serve_metrics
 from backend.settings import Settings
 from backend.status import table
+from backend.unfinished import Unfinished
 
 GREEN_TIMEOUT_S = 60.0
 BEAT_S = 1.0
@@ -30,14 +30,6 @@ GC_THRESHOLDS = (200_000, 50, 1000)
 """The checks keep many small objects and no cycles: the default would walk them again and again."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 console = Console(stderr=True, highlight=False)
-
-
-class Server(uvicorn.Server):
-    """Signals are handled here, not by uvicorn."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
 
 def run_up(settings: Settings) -> int:
@@ -104,10 +96,11 @@ async def start(lab: Lab, settings: Settings) -> None:
     if not green:
         lab.trouble = f"not every server has its place after {GREEN_TIMEOUT_S:.0f} s"
         say(f"{lab.trouble}; see ./cloverlab status and {lab.home.path / 'logs'}")
-    print(f"http://127.0.0.1:{settings.port}/", flush=True)
+    url = f"http://127.0.0.1:{settings.port}/"
+    print(url, flush=True)
     print(table(cluster(lab)), flush=True)
     if lab.start_s is not None:
-        say(f"Green after {lab.start_s:.1f} s. Ctrl-C stops all of it.")
+        say(f"Ready after {lab.start_s:.1f} s: open {url} in a browser. Ctrl-C stops all of it.")
 
 
 def say(line: str) -> None:
@@ -131,13 +124,13 @@ def listen(host: str, port: int) -> socket.socket:
 
 def web_config(lab: Lab) -> uvicorn.Config:
     return uvicorn.Config(
-        create_app(lab),
+        Unfinished(create_app(lab)),
         lifespan="off",
         log_level="warning",
         access_log=False,
         ws="websockets-sansio",
         ws_max_size=64 * 1024,
-        timeout_graceful_shutdown=1,
+        timeout_graceful_shutdown=2,
         h11_max_incomplete_event_size=64 * 1024,
         server_header=False,
     )

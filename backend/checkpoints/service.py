@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from backend.checkpoints import story
+from backend.clusters.picture import PAUSED, ServerState
 from backend.errors import Impossible, NotThere, Unavailable
 from backend.lab import Lab
 from backend.store import queries
@@ -18,15 +19,25 @@ EVENTS_MOST = 5_000
 
 
 def active_of(lab: Lab, group: str = "") -> str:
-    """A server that serves as active, of any group unless told. Raises Impossible in families without images, Unavailable."""
+    """The server of the newest epoch that serves as active, of any group unless told. Raises Impossible in families without images, Unavailable."""
     protocol = lab.home.file.cluster.protocol
     if not family_named(protocol).images:
         able = ", ".join(name for name, family in FAMILIES.items() if family.images)
         raise Impossible(f"{protocol} marks no checkpoints and writes no images; {able} do")
+    serving: dict[str, ServerState] = {}
     for server in lab.fabric.picture.servers.values():
-        if server.believes == "active" and group in ("", server.group):
+        known = serving.get(server.group)
+        if answers_as_active(server) and (known is None or server.epoch > known.epoch):
+            serving[server.group] = server
+    for name, server in serving.items():
+        if group in ("", name):
             return server.name
     raise Unavailable(f"{group or 'the cluster'} has no active now")
+
+
+def answers_as_active(server: ServerState) -> bool:
+    """One that was paused believes for ever what it believed."""
+    return server.believes == "active" and server.process != PAUSED
 
 
 async def ask(lab: Lab, server: str, question: dict[str, Any], timeout_s: float) -> dict[str, Any]:

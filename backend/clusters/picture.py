@@ -15,6 +15,7 @@ from nodes.trace.block_events import NodeHolds
 from nodes.trace.journal_events import JournalStored
 
 FENCED = "answers nobody: its coordination session is not confirmed"
+PAUSED = "paused"
 INSTANT = ("take_lock", "force_view", "expire_session", "add_server", "corrupt")
 ENDS_PROCESS = ("crash", "stop", "power_loss")
 
@@ -274,7 +275,7 @@ def strike(picture: Picture, struck: Struck, event: e.FaultInjected, at_ns: int)
     if event.verb in ENDS_PROCESS:
         mark_stopped(picture, struck.name, at_ns)
     elif event.verb == "pause":
-        struck.process = "paused"
+        struck.process = PAUSED
 
 
 def process_ended(picture: Picture, stamped: e.Stamped, event: e.ProcessEnded) -> None:
@@ -301,7 +302,7 @@ def fault_ended(picture: Picture, stamped: e.Stamped, event: e.FaultEnded) -> No
     for struck in everybody:
         if event.fault in struck.faults:
             struck.faults = [number for number in struck.faults if number != event.fault]
-            if event.verb == "pause" and struck.process == "paused":
+            if event.verb == "pause" and struck.process == PAUSED:
                 struck.process = "running"
 
 

@@ -28,7 +28,9 @@ async def ask(socket: Path, question: dict[str, Any], timeout_s: float = 2.0) ->
             finally:
                 writer.close()
         answer = msgspec.json.decode(line, type=dict[str, Any])
-    except (OSError, TimeoutError, ValueError, asyncio.IncompleteReadError) as error:
+    except TimeoutError:
+        raise Unavailable(f"{socket.stem} does not answer within {timeout_s:g} s") from None
+    except (OSError, ValueError, asyncio.IncompleteReadError) as error:
         raise Unavailable(f"{socket.stem} does not answer: {str(error) or type(error).__name__}") from None
     if answer.get("ok") is False:
         raise Unavailable(f"{socket.stem}: {answer.get('error', 'refused')}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from backend.checkpoints.service import ask
+from backend.clusters.picture import PAUSED
 from backend.errors import Impossible, NotThere, Unavailable
 from backend.lab import Lab
 from backend.pool.models import LookedIn
@@ -43,6 +44,9 @@ async def look_in_group(lab: Lab, group: str, question: dict[str, Any]) -> dict[
     refusals: list[str] = []
     silent: list[str] = []
     for server in sorted(servers, key=lambda each: each.believes == "active"):
+        if server.process == PAUSED:
+            silent.append(f"{server.name} is paused")
+            continue
         try:
             seen = await ask(lab, server.name, {"do": "look_in_image", **question}, LOOK_S)
             return {"group": group, "server": server.name, **seen}

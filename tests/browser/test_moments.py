@@ -28,6 +28,17 @@ def test_space_freezes_the_picture_and_lets_it_go_on(page: Page, lab: Running) -
     assert sn(page, name) > seen + 20
 
 
+def test_freezing_moves_nothing_beside_the_clock(page: Page, lab: Running) -> None:
+    opened(page, lab.url)
+    lamps = page.get_by_role("navigation", name="Invariants")
+    live = lamps.bounding_box()
+    page.keyboard.press("Space")
+    state(page, "frozen")
+    frozen = lamps.bounding_box()
+    assert live is not None and frozen is not None
+    assert (live["y"], live["height"]) == (frozen["y"], frozen["height"])
+
+
 def test_steps_go_event_by_event_and_back(page: Page, lab: Running) -> None:
     opened(page, lab.url)
     goes_on(page, active(page))

@@ -22,7 +22,7 @@ export const PLACE_KEYS: KeyLine[] = [
   { keys: ["←", "→"], does: "Select the server beside it" },
   { keys: ["Enter"], does: "Open the menu of what is selected" },
   { keys: ["Esc"], does: "Select nothing" },
-  { keys: ["?"], does: "These keys" },
+  { keys: ["?"], does: "These keys and words" },
 ];
 
 /** Whether keys are text for what has the focus. */

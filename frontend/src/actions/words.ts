@@ -101,8 +101,7 @@ const TOLD: Partial<Record<LabEvent["kind"] | keyof typeof STORAGE_TOLD, Tell>> 
     doneWords(event.verb, event.targets, event.options),
   FaultEnded: (event: { verb: string; targets: string[] }) =>
     `over: ${event.verb.replaceAll("_", " ")} of ${listed(event.targets)}`,
-  Renewing: (event: { server: string; phase: string; sn: number; goal_sn: number }) =>
-    `${event.server} is renewed from the ${event.phase}: sn ${event.sn} of ${event.goal_sn}`,
+  Renewing: renewingWords,
   LeaseLost: (event: { server: string }) =>
     `${event.server} answers nobody: its coordination session is not confirmed`,
   LeaseConfirmed: (event: { server: string }) => `${event.server} answers again: its session is confirmed`,
@@ -140,4 +139,11 @@ const OF_ONE_GROUP = new Set(["Durable", "Committed", "Applied", "Called", "Invo
 /** Whether an event is worth a line by itself; those of single journal groups are too many. */
 export function tellsAStory(event: LabEvent): boolean {
   return !OF_ONE_GROUP.has(event.kind) && !isQuiet(event);
+}
+
+function renewingWords(event: { server: string; phase: string; sn: number; goal_sn: number }): string {
+  const { server, phase, sn, goal_sn } = event;
+  if (phase === "done") return `${server} has read what it lacked, up to sn ${sn}`;
+  if (phase === "failed") return `${server} could not read on behind sn ${sn}`;
+  return `${server} is renewed from the ${phase}: sn ${sn} of ${goal_sn}`;
 }

@@ -8,6 +8,16 @@ export function font(rem: number, size = 0.75, weight = 500): string {
   return `${weight} ${rem * size}px system-ui, "Segoe UI", "Noto Sans", sans-serif`;
 }
 
+/** The beginning of a text that fits into so much room, or nothing. */
+export function fitted(text: string, room: number, widthOf: (text: string) => number): string {
+  if (widthOf(text) <= room) return text;
+  for (let kept = text.length - 1; kept > 2; kept -= 1) {
+    const shorter = `${text.slice(0, kept)}…`;
+    if (widthOf(shorter) <= room) return shorter;
+  }
+  return "";
+}
+
 /** Diagonal lines inside a box: seen without colour. */
 export function hatch(
   context: CanvasRenderingContext2D,

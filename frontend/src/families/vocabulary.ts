@@ -9,6 +9,8 @@ export interface Vocabulary {
   term: string;
   /** What a place in the order of writes is called. */
   place: string;
+  /** What these two mean, for who meets them for the first time. */
+  says: { term: string; place: string };
   /** What is written to the journal at such a place. */
   unit: string;
   /** In what records travel together. */
@@ -43,6 +45,10 @@ const MAMS: Vocabulary = {
   called: "MAMS",
   term: "epoch",
   place: "sn",
+  says: {
+    term: "counts the actives of a group: each takeover begins the next one",
+    place: "serial number of a journal group: all servers write the same groups in the same order",
+  },
   unit: "group",
   batch: "group",
   states: {
@@ -80,6 +86,10 @@ const PAXOS: Vocabulary = {
   ...MAMS,
   term: "ballot",
   place: "slot",
+  says: {
+    term: "the number of an elected primary; the next one has a larger number",
+    place: "a place in the order of writes; in the end it holds the same record on all servers",
+  },
   unit: "record",
   batch: "message",
   states: {
@@ -103,6 +113,10 @@ const PAXOS: Vocabulary = {
 const SYMMETRIC: Vocabulary = {
   ...MAMS,
   term: "view",
+  says: {
+    ...MAMS.says,
+    term: "who is a member now, by number: when somebody comes or goes, the next view begins",
+  },
   states: {
     p: ["delivered", "in its place of the order and durable here, not known to be on every member"],
     c: ["stable", "on every member, not carried out here yet"],

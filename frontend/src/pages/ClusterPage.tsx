@@ -10,8 +10,8 @@ import { GuideStrip } from "./GuideStrip";
 import { Header } from "./Header";
 import { Help } from "./Help";
 import { Lamps } from "./Lamps";
+import { MomentBar } from "./MomentBar";
 import { RunMenu } from "./RunMenu";
-import { Scrubber } from "./Scrubber";
 import { TimeControl } from "./TimeControl";
 import { useKeys } from "./useKeys";
 
@@ -30,12 +30,12 @@ export function ClusterPage() {
           <Lamps />
         </nav>
       </div>
-      {!live && <Scrubber />}
+      {!live && <MomentBar />}
       <Banner />
       <GuideStrip />
       <main className="instruments">
         <Topology />
-        <section className="panel" aria-label="Journals">
+        <section className="panel journals" aria-label="Journals">
           <Journals />
         </section>
         <section className="panel" aria-label="Timeline">

@@ -24,12 +24,9 @@ export function Header({ onHelp }: { onHelp?: () => void }) {
         </span>
       </h1>
       {cluster !== null && cluster.holes.length > 0 && (
-        <p
-          className="header-holes"
-          data-testid="holes"
-          title="The paper's holes that this cluster was started with"
-        >
-          not safe: {cluster.holes.join(", ")}
+        <p className="header-holes" data-testid="holes">
+          not safe: <b>{cluster.holes.join(", ")}</b>, {cluster.holes.length > 1 ? "holes" : "a hole"} of the
+          paper that this cluster was started with
         </p>
       )}
       <PageLinks />
@@ -37,7 +34,13 @@ export function Header({ onHelp }: { onHelp?: () => void }) {
       <Throttle />
       <SchemeSwitch />
       {onHelp && (
-        <ActionIcon variant="default" size="2.4rem" aria-label="Keys" title="Keys" onClick={onHelp}>
+        <ActionIcon
+          variant="default"
+          size="2.4rem"
+          aria-label="Keys and words"
+          title="Keys and words (?)"
+          onClick={onHelp}
+        >
           <KeyCap>?</KeyCap>
         </ActionIcon>
       )}

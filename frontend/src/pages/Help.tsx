@@ -1,19 +1,34 @@
 import { type KeyLine, PLACE_KEYS, TIME_KEYS } from "../actions/keys";
-import { useLab } from "../store/store";
+import { glossaryOf } from "../families/glossary";
+import { useLab, useWords } from "../store/store";
 import { Dialog } from "../ui/Dialog";
 import { KeyCap } from "../ui/KeyCap";
 
-/** All keys, those of the faults as the control plane tells them. */
+/** All keys, those of the faults as the control plane tells them, and what the words on the page mean. */
 export function Help({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const verbs = useLab((state) => state.verbs);
+  const words = useWords();
   const faults = verbs.map(({ key, label, danger }) => ({
     keys: [key],
     does: danger ? `${label}. ${danger}` : label,
   }));
   return (
-    <Dialog opened={opened} title="Keys" onClose={onClose}>
+    <Dialog opened={opened} title="Keys and words" onClose={onClose}>
       <div className="help">
-        <KeyTable title="What is shown" lines={[...TIME_KEYS, ...PLACE_KEYS]} />
+        <div>
+          <KeyTable title="What is shown" lines={[...TIME_KEYS, ...PLACE_KEYS]} />
+          <section data-testid="glossary">
+            <h3>Words</h3>
+            <dl className="key-table">
+              {glossaryOf(words).map(([word, says]) => (
+                <div key={word}>
+                  <dt>{word}</dt>
+                  <dd>{says}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        </div>
         <KeyTable title="Faults, on what is selected" lines={faults} />
         <p className="soft help-note">
           While the picture is frozen, N and P step; with Shift they are faults again. A server dragged to

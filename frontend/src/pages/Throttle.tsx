@@ -25,14 +25,15 @@ export function Throttle() {
     <div className="throttle">
       <button
         type="button"
-        className="plain"
+        className="pill"
         disabled={!enabled}
         aria-label={paused ? "Let the workload go on" : "Pause the workload"}
         title={paused ? "Let the workload go on" : "Pause the workload"}
         data-testid="workload-pause"
         onClick={() => void changeWorkload({ paused: !paused })}
       >
-        {paused ? "▶" : "❚❚"}
+        <span aria-hidden="true">{paused ? "▶" : "❚❚"}</span>
+        <span className="throttle-word">{paused ? "Go on" : "Pause"}</span>
       </button>
       <Popover position="bottom-end" shadow="lg" trapFocus withArrow width="22rem">
         <Popover.Target>

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { goLive, stepBack, stepForward, toggleFrozen } from "../store/moment";
+import { toggleFrozen } from "../store/moment";
 import { clock, isLive, runStart, shownPicture, useLab } from "../store/store";
 import { sinceStart } from "../store/time";
 
@@ -18,7 +18,7 @@ function useShownNs(): number {
   return live ? clock.now_ns() : at_ns;
 }
 
-/** Which moment is shown, with the keys to stop it and to step through it. */
+/** Which moment is shown, and a button to stop it. */
 export function TimeControl() {
   const shown_ns = useShownNs();
   const start_ns = useLab(runStart);
@@ -44,7 +44,7 @@ export function TimeControl() {
       >
         {sinceStart(shown_ns, start_ns, live ? 1 : 3)}
       </span>
-      {live ? (
+      {live && (
         <button
           type="button"
           className="plain"
@@ -54,30 +54,6 @@ export function TimeControl() {
         >
           ❚❚
         </button>
-      ) : (
-        <>
-          <button
-            type="button"
-            className="plain"
-            title="Back by one event (P)"
-            aria-label="Back by one event"
-            onClick={() => void stepBack()}
-          >
-            ◂
-          </button>
-          <button
-            type="button"
-            className="plain"
-            title="Next event (N or .)"
-            aria-label="Next event"
-            onClick={() => void stepForward()}
-          >
-            ▸
-          </button>
-          <button type="button" className="primary" data-testid="go-live" onClick={goLive}>
-            Live
-          </button>
-        </>
       )}
     </section>
   );

@@ -16,7 +16,7 @@ export function RarerKinds({ all, rarer, testId, onAll }: Props) {
       data-testid={testId}
       onClick={() => onAll(!all)}
     >
-      {all ? "Fewer kinds" : `${rarer} rarer kinds`}
+      {all ? "Fewer kinds" : `${rarer} rarer ${rarer === 1 ? "kind" : "kinds"}`}
     </button>
   );
 }

@@ -97,7 +97,7 @@ def test_the_keyboard_goes_from_cell_to_cell_and_orders(page: Page, pair: Runnin
     page.goto(f"{pair.url}storage-pool?select=g2/{first}/journal")
     here = cell(page, "g2", first, "journal")
     expect(here).to_have_attribute("aria-pressed", "true")
-    here.focus()
+    expect(here).to_be_focused()
     page.keyboard.press("ArrowRight")
     expect(cell(page, "g2", second, "journal")).to_be_focused()
     page.keyboard.press("ArrowDown")

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -42,6 +43,10 @@ class Up:
 
     def words(self) -> str:
         return self.output.read_text()
+
+    def connection(self) -> socket.socket:
+        """A bare one to the control plane."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout=10)
 
     def cluster(self) -> dict[str, Any]:
         told: dict[str, Any] = remote.ask(self.port, "GET", "/api/cluster")

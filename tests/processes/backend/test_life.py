@@ -33,6 +33,22 @@ def test_a_paused_and_a_crashed_server_do_not_hinder_the_end(tmp_path: Path) -> 
         assert running.process.returncode == 0 and alive(pids) == {}
 
 
+def test_what_is_under_way_is_cut_off_without_a_traceback(tmp_path: Path) -> None:
+    with up(tmp_path / "data") as running, running.connection() as sending, running.connection() as following:
+        sending.sendall(b"PUT /api/fs/content?path=/long HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+        sending.sendall(b"Content-Length: 1000000\r\n\r\n" + bytes(1000))
+        following.sendall(
+            b"GET /api/stream HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+        )
+        assert b" 101 " in following.recv(1000)
+        running.await_true(lambda: "'long'" in str(running.get("/api/fs/list?path=/")), "the file is there")
+        assert running.end() < 6
+        assert running.process.returncode == 0
+        assert running.words().splitlines()[-1] == "Stopping …"
+        assert b" 503 " in sending.recv(1000)
+
+
 def test_a_second_up_resumes_and_the_first_run_can_be_read(tmp_path: Path) -> None:
     with up(tmp_path / "data") as first:
         first.await_true(lambda: first.cluster()["groups"][0]["commit_sn"] > 20, "twenty groups committed")

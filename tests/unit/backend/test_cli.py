@@ -86,3 +86,12 @@ def test_targets_are_words_or_phrases_and_options_have_types() -> None:
         "last down of g1",
     ]
     assert split_arguments(["mds1", "mds2", "--island"]) == (["mds1", "mds2"], {"island": True})
+
+
+@pytest.mark.parametrize(("arguments", "says"), [([], "Commands:\n  up "), (["fs"], "Commands:\n  ls ")])
+def test_without_a_command_there_is_a_list_of_them(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert entry(arguments) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("Usage: ./cloverlab ") and says in said

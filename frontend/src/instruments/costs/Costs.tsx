@@ -8,6 +8,10 @@ import { type Cost, costBetween, figure, frequent, type Kind, kindsOf } from "./
 import "./costs.css";
 
 const STRETCH = 10;
+/** Before the servers have told a second time. */
+const COUNTING: Shown = { messages: null, octets: null, log_writes: null, records_per_batch: null };
+
+type Shown = { [figure in keyof Omit<Cost, "writes">]: number | null };
 
 /** Messages, octets and log writes for each write; nothing of the past, and before any server has told. */
 export function Costs() {
@@ -15,17 +19,24 @@ export function Costs() {
   const live = useLab(isLive);
   const words = useWords();
   if (!live || Object.keys(replicated).length === 0) return null;
-  const before = tallies.at(Math.max(0, tallies.length - 1 - STRETCH)) ?? {};
+  const stretch = Math.min(STRETCH, tallies.length - 1);
+  const before = tallies.at(tallies.length - 1 - stretch) ?? {};
   const kinds = kindsOf(before, replicated);
   const others = words.journalNodes === "" ? "" : `, ${words.journalNodes} included`;
   return (
     <section className="panel costs" aria-label="What a write costs" data-testid="costs">
       <header className="instrument-head">
         <h2>What a write costs</h2>
-        <span className="legend">{`over the last ${STRETCH} s, all servers${others}`}</span>
+        <span className="legend">
+          {stretch > 0 ? `over the last ${stretch} s, all servers${others}` : "counting…"}
+        </span>
       </header>
       <div className="costs-body">
-        <Figures cost={costBetween(before, replicated)} alone={kinds.length === 0} words={words} />
+        <Figures
+          cost={stretch > 0 ? costBetween(before, replicated) : COUNTING}
+          alone={kinds.length === 0}
+          words={words}
+        />
         {kinds.length > 0 && <Kinds kinds={kinds} />}
       </div>
     </section>
@@ -33,7 +44,7 @@ export function Costs() {
 }
 
 /** `alone`: nothing was ever sent, because there is nobody to send it to. */
-function Figures({ cost, alone, words }: { cost: Cost | null; alone: boolean; words: Vocabulary }) {
+function Figures({ cost, alone, words }: { cost: Shown | null; alone: boolean; words: Vocabulary }) {
   if (cost === null) return <p className="quiet">No write was answered in this stretch.</p>;
   const sent: [value: number | null, label: string, says: string][] = [
     [cost.messages, "messages", "Messages among the servers for each write that a client was answered"],

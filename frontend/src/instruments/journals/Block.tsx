@@ -34,15 +34,17 @@ export function Block({ group, named, cell_rem, onWiden }: Props) {
   const pointed = hover ?? selected;
   const [canvas, size] = useCanvas((context, box, palette) => {
     if (shown === null) return;
-    const geometry = layout(shown.data, shown.from_sn, shown.to_sn, box.width, box.rem);
+    const geometry = layout(shown.data, [shown.from_sn, shown.to_sn], box);
     draw(context, box, geometry, pointed, words.term, palette);
   });
   const geometry = useMemo(
-    () => (shown === null ? null : layout(shown.data, shown.from_sn, shown.to_sn, size.width, size.rem)),
+    () => (shown === null ? null : layout(shown.data, [shown.from_sn, shown.to_sn], size)),
     [shown, size],
   );
   const wanted = size.width === 0 ? 0 : columnsOf(size.width, size.rem, cell_rem);
   if (wanted !== columns) setColumns(wanted);
+
+  const { least, most } = heightOf(shown?.data.servers.length ?? SERVERS_FIRST);
 
   const at = (event: PointerEvent<HTMLCanvasElement>): Cell | null => {
     const { left, top } = event.currentTarget.getBoundingClientRect();
@@ -74,7 +76,7 @@ export function Block({ group, named, cell_rem, onWiden }: Props) {
     <section className="journals-block" aria-label={`Journals of ${group}`}>
       <div className="journals-line">
         {named && <h3>{group}</h3>}
-        <p className="quiet journals-told" aria-live="polite">
+        <p className="quiet journals-told" aria-live="polite" title={told}>
           {failed || told || `Point at a column; a click opens its ${words.unit}.`}
         </p>
         <span className="zoom">
@@ -106,7 +108,7 @@ export function Block({ group, named, cell_rem, onWiden }: Props) {
       <canvas
         ref={canvas}
         className="journals-canvas"
-        style={{ height: `${heightOf(shown?.data.servers.length ?? SERVERS_FIRST)}rem` }}
+        style={{ flexBasis: `${least}rem`, minHeight: `${least}rem`, maxHeight: `${most}rem` }}
         data-testid="journals"
         data-group={group}
         data-last-sn={shown?.data.last_sn}

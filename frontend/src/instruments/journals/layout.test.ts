@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Journals } from "../../api/types";
-import { blocksOf, columnsOf, layout, tickStep } from "./layout";
+import { blocksOf, columnsOf, heightOf, layout, tickStep } from "./layout";
 
 const DATA: Journals = {
   group: "g1",
@@ -30,14 +30,26 @@ const DATA: Journals = {
   ],
 };
 
+const REM = 10;
+const SIZE = { width: 1000, height: 0, rem: REM };
+
 describe("journals layout", () => {
+  it("lets rows grow with the canvas, within bounds", () => {
+    const { least, most } = heightOf(DATA.servers.length);
+    const rowAt = (height: number) =>
+      layout(DATA, [100, 109], { ...SIZE, height: height * REM }).rows[0]?.height;
+    expect(rowAt(least)).toBe(rowAt(0));
+    expect(rowAt((least + most) / 2)).toBeGreaterThan(rowAt(least) ?? 0);
+    expect(rowAt(most * 2)).toBe(rowAt(most));
+  });
+
   it("frames the columns of barriers that are in view", () => {
-    const { barriers, box } = layout(DATA, 100, 109, 1000, 10);
+    const { barriers, box } = layout(DATA, [100, 109], SIZE);
     expect(barriers).toEqual([expect.objectContaining({ name: "monday", x: box("mds1", 103)?.x })]);
   });
 
   it("gives each sn a column and finds it again by point", () => {
-    const geometry = layout(DATA, 100, 109, 1000, 10);
+    const geometry = layout(DATA, [100, 109], SIZE);
     for (const server of ["mds1", "mds2"])
       for (let sn = 100; sn <= 109; sn += 1) {
         const box = geometry.box(server, sn);
@@ -49,7 +61,7 @@ describe("journals layout", () => {
   });
 
   it("clips runs to the window and draws the commit line behind its group", () => {
-    const geometry = layout(DATA, 102, 106, 1000, 10);
+    const geometry = layout(DATA, [102, 106], SIZE);
     expect(geometry.rows[0]?.runs.map(({ from_sn, to_sn }) => [from_sn, to_sn])).toEqual([
       [102, 103],
       [104, 105],
@@ -59,7 +71,7 @@ describe("journals layout", () => {
   });
 
   it("bands epochs of the longest journal", () => {
-    expect(layout(DATA, 100, 109, 1000, 10).epochs.map(({ epoch }) => epoch)).toEqual([1, 2]);
+    expect(layout(DATA, [100, 109], SIZE).epochs.map(({ epoch }) => epoch)).toEqual([1, 2]);
   });
 
   it("stacks a few groups and has one chosen of many", () => {

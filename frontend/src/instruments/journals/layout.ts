@@ -1,6 +1,7 @@
 /** Where every journal group is on the canvas; pure. */
 
 import type { CellState, Journals } from "../../api/types";
+import type { Size } from "../../draw/useCanvas";
 
 export interface Cells {
   server: string;
@@ -29,6 +30,9 @@ export interface Geometry {
 const LEFT = 4.2;
 const TOP = 1.5;
 const ROW = 1.9;
+/** Rows grow up to this where there is room. */
+const ROW_MOST = 3.8;
+const BOTTOM = 1.5;
 
 /** So many blocks are about as high as the timeline beside them; of more groups one is chosen. */
 const STACKED_MOST = 4;
@@ -40,8 +44,15 @@ export function blocksOf(groups: readonly string[], chosen: string | null): stri
   return known === undefined ? [] : [known];
 }
 
-export function heightOf(servers: number): number {
-  return TOP + ROW * servers + 1.5;
+/** In rem: what so many rows need, and what they can use. */
+export function heightOf(servers: number): { least: number; most: number } {
+  return { least: TOP + ROW * servers + BOTTOM, most: TOP + ROW_MOST * servers + BOTTOM };
+}
+
+/** The height of a row in rem on a canvas so high. */
+function rowOf(servers: number, height: number, rem: number): number {
+  const room = (height / rem - TOP - BOTTOM) / Math.max(1, servers);
+  return Math.max(ROW, Math.min(room, ROW_MOST));
 }
 
 /** How many columns fit when each is `cell_rem` wide. */
@@ -56,15 +67,20 @@ export function tickStep(columns: number, wanted: number): number {
   return ([1, 2, 5, 10].find((step) => step * power >= rough) ?? 10) * power;
 }
 
-export function layout(data: Journals, from_sn: number, to_sn: number, width: number, rem: number): Geometry {
+export function layout(
+  data: Journals,
+  [from_sn, to_sn]: readonly [number, number],
+  { width, height, rem }: Size,
+): Geometry {
+  const row = rowOf(data.servers.length, height, rem);
   const left = LEFT * rem;
   const columns = Math.max(1, to_sn - from_sn + 1);
   const cell = Math.max(1, (width - left) / columns);
   const x = (sn: number): number => left + (sn - from_sn) * cell;
   const rows = data.servers.map(({ name, cells }, index) => ({
     server: name,
-    y: (TOP + index * ROW) * rem,
-    height: (ROW - 0.45) * rem,
+    y: (TOP + index * row) * rem,
+    height: (row - 0.45) * rem,
     runs: cells
       .filter(([first, last]) => last >= from_sn && first <= to_sn)
       .map(([first, last, epoch, state]) => {
@@ -76,7 +92,7 @@ export function layout(data: Journals, from_sn: number, to_sn: number, width: nu
   const first = Math.ceil(from_sn / step) * step;
   const ticks = [];
   for (let sn = first; sn <= to_sn; sn += step) ticks.push({ x: x(sn) + cell / 2, sn });
-  const bottom = (TOP + data.servers.length * ROW) * rem;
+  const bottom = (TOP + data.servers.length * row) * rem;
   const committed = data.commit_sn >= from_sn && data.commit_sn <= to_sn;
   return {
     left,
@@ -92,14 +108,14 @@ export function layout(data: Journals, from_sn: number, to_sn: number, width: nu
       .map(([sn, name]) => ({ x: x(sn), width: cell, name })),
     height: bottom,
     at: (px, py) => {
-      const row = rows.find(({ y, height }) => py >= y && py < y + height);
+      const under = rows.find(({ y, height }) => py >= y && py < y + height);
       const sn = Math.floor((px - left) / cell) + from_sn;
-      return row === undefined || px < left || sn > to_sn ? null : { server: row.server, sn };
+      return under === undefined || px < left || sn > to_sn ? null : { server: under.server, sn };
     },
     box: (server, sn) => {
-      const row = rows.find((each) => each.server === server);
-      if (row === undefined || sn < from_sn || sn > to_sn) return null;
-      return { x: x(sn), y: row.y, width: cell, height: row.height };
+      const of = rows.find((each) => each.server === server);
+      if (of === undefined || sn < from_sn || sn > to_sn) return null;
+      return { x: x(sn), y: of.y, width: cell, height: of.height };
     },
   };
 }

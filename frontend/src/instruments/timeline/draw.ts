@@ -1,5 +1,5 @@
 import { area, line } from "d3";
-import { band, font } from "../../draw/marks";
+import { band, fitted, font } from "../../draw/marks";
 import type { Palette, Size } from "../../draw/useCanvas";
 import { count, sinceStart } from "../../store/time";
 import type { Geometry } from "./layout";
@@ -179,31 +179,39 @@ function drawShade(
   context.globalAlpha = 1;
 }
 
-/** A checkpoint is a double line with a small flag between the rate and the latency. */
+/** A checkpoint is a double line with a small flag, which ends where the next one begins. */
 function drawBarriers(
   context: CanvasRenderingContext2D,
   { plot, rate, barriers }: Geometry,
   rem: number,
   palette: Palette,
 ): void {
-  context.strokeStyle = palette("active");
   context.lineWidth = 1;
   context.font = font(rem, 0.7, 600);
   context.textBaseline = "middle";
-  for (const { x, text } of barriers) {
+  const widthOf = (text: string): number => context.measureText(text).width;
+  const [gap, end] = [0.25 * rem, plot.x + plot.width];
+  let taken = plot.x;
+  for (const [index, { x, text }] of barriers.entries()) {
+    context.strokeStyle = palette("active");
     for (const side of [-1, 2]) {
       context.beginPath();
       context.moveTo(Math.round(x) + side + 0.5, rate.box.y);
       context.lineTo(Math.round(x) + side + 0.5, plot.height);
       context.stroke();
     }
-    const [words, y] = [`⚑ ${text}`, rate.box.y + 0.55 * rem];
-    const wide = context.measureText(words).width + 0.5 * rem;
-    const left = Math.min(x + 0.3 * rem, plot.x + plot.width - wide);
+    const y = rate.box.y + 0.55 * rem;
+    const next = barriers[index + 1]?.x;
+    const full = widthOf(`⚑ ${text}`) + 2 * gap;
+    const left = next === undefined ? Math.max(taken, Math.min(x + gap, end - full)) : x + gap;
+    const words = fitted(`⚑ ${text}`, (next ?? end) - left - 3 * gap, widthOf);
+    if (words === "") continue;
+    const wide = widthOf(words) + 2 * gap;
     context.fillStyle = palette("active-wash");
     context.fillRect(left, y - 0.55 * rem, wide, 1.1 * rem);
     context.fillStyle = palette("active");
-    context.fillText(words, left + 0.25 * rem, y + 0.5);
+    context.fillText(words, left + gap, y + 0.5);
+    taken = left + wide + gap;
   }
 }
 

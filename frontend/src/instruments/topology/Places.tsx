@@ -230,7 +230,11 @@ export function ClientCard({ box, client, onOpen }: ClientProps) {
         </span>
       ) : (
         <>
-          <span className="place-figure" data-testid={`rate-${client.name}`}>
+          <span
+            className="place-figure"
+            title="Calls that succeeded, a second"
+            data-testid={`rate-${client.name}`}
+          >
             {count(now.per_s)} <small>ok/s</small>
           </span>
           <span>

@@ -1,6 +1,7 @@
 import { memo, type PointerEvent } from "react";
 import type { Pipeline } from "../../api/counts";
 import type { Server } from "../../api/types";
+import { lagWords } from "../../families/glossary";
 import { ROLES } from "../../families/roles";
 import type { Vocabulary } from "../../families/vocabulary";
 import { count } from "../../store/time";
@@ -93,15 +94,25 @@ export const ServerCard = memo(function ServerCard(props: Props) {
           </span>
         )}
       </span>
-      <span className="card-sn" data-long={sn >= MANY || undefined} aria-hidden="true">
+      <span
+        className="card-sn"
+        title={`${words.place}: ${words.says.place}`}
+        data-long={sn >= MANY || undefined}
+        aria-hidden="true"
+      >
         <small>{words.place}</small>
         {count(sn)}
       </span>
       {!compact && (
         <span className="card-numbers" aria-hidden="true">
-          <Figure label={words.term} value={epoch} />
-          <Figure label="lag" value={lag} loud={lag > 0 && server.process !== "stopped"} />
-          <Figure label={words.states.a[0]} value={applied_sn} wide />
+          <Figure label={words.term} says={words.says.term} value={epoch} />
+          <Figure
+            label="lag"
+            says={lagWords(words)}
+            value={lag}
+            loud={lag > 0 && server.process !== "stopped"}
+          />
+          <Figure label={words.states.a[0]} says={words.states.a[1]} value={applied_sn} wide />
           {container ? (
             <span className="figure figure-wide" title={whereWords(server)}>
               <small>container</small>
@@ -122,14 +133,18 @@ export const ServerCard = memo(function ServerCard(props: Props) {
 
 interface FigureProps {
   label: string;
+  says: string;
   value: number;
   loud?: boolean;
   wide?: boolean;
 }
 
-function Figure({ label, value, loud = false, wide = false }: FigureProps) {
+function Figure({ label, says, value, loud = false, wide = false }: FigureProps) {
   return (
-    <span className={`figure ${loud ? "figure-loud" : ""} ${wide ? "figure-wide" : ""}`}>
+    <span
+      className={`figure ${loud ? "figure-loud" : ""} ${wide ? "figure-wide" : ""}`}
+      title={`${label}: ${says}`}
+    >
       <small>{label}</small>
       {count(value)}
     </span>

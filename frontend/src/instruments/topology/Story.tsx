@@ -23,7 +23,7 @@ export function Story({ box }: { box?: Box }) {
       {lines.length === 0 ? (
         <p className="soft">
           {live
-            ? "Nothing but ordinary work so far."
+            ? "Faults and takeovers are told here as they happen."
             : "N steps to the next event, P back, Space returns to the present."}
         </p>
       ) : (

@@ -15,7 +15,7 @@ const TAKEOVERS_MOST = 6;
 const STATES: Record<Configuration["state"], string> = {
   waiting: "waits for a free core",
   running: "runs",
-  done: "is measured",
+  done: "done",
   failed: "failed",
   cancelled: "was cancelled",
 };

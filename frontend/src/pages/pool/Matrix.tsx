@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useRef } from "react";
+import { type KeyboardEvent, useEffect, useRef } from "react";
 import { useShallow } from "zustand/react/shallow";
 import type { Pool, PoolNode } from "../../api/pool";
 import { clock, isConnected, shownServers, useLab } from "../../store/store";
@@ -36,6 +36,12 @@ export function Matrix({ pool, rows }: Props) {
   const nodes = Object.keys(pool.nodes);
   const own = spot?.group === pool.group && rows.some(({ id }) => id === spot.row) ? spot : null;
   const at = own ?? { group: pool.group, node: nodes[0] ?? "", row: JOURNAL };
+
+  const pointed = own === null ? null : spotOf(own.group, own.node, own.row);
+  useEffect(() => {
+    if (pointed !== null && document.activeElement === document.body)
+      table.current?.querySelector<HTMLElement>(`[data-spot="${pointed}"]`)?.focus({ preventScroll: true });
+  }, [pointed]);
 
   const onKey = (event: KeyboardEvent): void => {
     const { key } = event;
@@ -127,7 +133,7 @@ export function Matrix({ pool, rows }: Props) {
       </div>
       {rows.length === 1 && (
         <p className="soft pool-note">
-          No image yet: the active has one taken after so many journal groups, or when you order it.
+          No image yet. One is taken when the journal has grown long enough, or now: Take an image.
         </p>
       )}
     </section>

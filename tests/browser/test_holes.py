@@ -1,0 +1,36 @@
+"""A cluster with an open hole of the paper says so wherever one looks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.looking import opened
+from tests.browser.running import Running, living
+
+HOLES = ("no_fencing", "async_flush")
+PAGES = ("namespace", "storage-pool", "checkpoints", "compare")
+SHAPE = ("--standbys", "1", "--data-nodes", "0", *(word for hole in HOLES for word in ("--hole", hole)))
+
+
+@pytest.mark.timeout(120)
+def test_open_holes_are_named_on_every_page(page: Page, tmp_path: Path) -> None:
+    with living(Running(tmp_path, shape=SHAPE)) as holed:
+        opened(page, holed.url)
+        badge = page.get_by_test_id("holes")
+        expect(badge).to_contain_text(f"not safe: {', '.join(HOLES)}")
+        for name in PAGES:
+            page.goto(f"{holed.url}{name}")
+            expect(badge).to_contain_text(HOLES[0])
+        for width in (1024, 390):
+            page.set_viewport_size({"width": width, "height": 800})
+            opened(page, holed.url)
+            expect(badge).to_be_in_viewport(ratio=1)
+            expect(badge).to_contain_text(HOLES[1])
+
+
+def test_a_safe_cluster_has_no_badge(page: Page, lab: Running) -> None:
+    opened(page, lab.url)
+    expect(page.get_by_test_id("holes")).to_have_count(0)

@@ -1,0 +1,108 @@
+import asyncio
+import contextlib
+import json
+import logging
+import socket
+
+import pytest
+import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from backend.ending import Server
+from backend.unfinished import Unfinished
+from nodes.errors import FsError
+
+NEVER = "/never"
+HALF = "/half"
+ENDS_WITHIN_S = 2.0
+
+
+async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+    """Never ends an answer; under `/half` it begins one."""
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.accept"})
+    elif scope["path"] == HALF:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"half", "more_body": True})
+    await asyncio.Event().wait()
+
+
+def request(path: str, *headers: str) -> bytes:
+    lines = (f"GET {path} HTTP/1.1", "Host: 127.0.0.1", *headers)
+    return "".join(f"{line}\r\n" for line in (*lines, "")).encode()
+
+
+async def broken(scope: Scope, receive: Receive, send: Send) -> None:
+    """Begins an answer and loses its source, as the framework tells it."""
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"half", "more_body": True})
+    raise RuntimeError("response already started") from FsError("EIO", "no data node gives block 7")
+
+
+UPGRADE = ("Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13")
+SOCKET = request("/socket", *UPGRADE, "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")
+
+
+def ended_under_way(app: ASGIApp, asked: bytes, sign: bytes = b"") -> bytes:
+    """What a caller has heard when the server ended while its call was under way, and `sign` had come."""
+
+    async def body() -> bytes:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            config = uvicorn.Config(
+                app, lifespan="off", log_config=None, ws="websockets-sansio", timeout_graceful_shutdown=2
+            )
+            server = Server(config)
+            serving = asyncio.create_task(server.serve(sockets=[listener]))
+            reader, writer = await asyncio.open_connection(*listener.getsockname())
+            writer.write(asked)
+            heard = b""
+            async with asyncio.timeout(5):
+                while not (server.server_state.tasks or server.server_state.total_requests):
+                    await asyncio.sleep(0)
+                while sign not in heard:
+                    heard += await reader.read(1000)
+            server.should_exit = True
+            async with asyncio.timeout(ENDS_WITHIN_S):
+                await serving
+            with contextlib.suppress(ConnectionResetError):
+                heard += await reader.read()
+            writer.close()
+            return heard
+
+    return asyncio.run(body())
+
+
+def test_a_call_without_an_answer_is_told_so_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    heard = ended_under_way(Unfinished(slow), request(NEVER))
+    head, _, line = heard.partition(b"\r\n\r\n")
+    assert b" 503 " in head.splitlines()[0] and "ends" in json.loads(line)["error"]
+    assert errors(caplog) == []
+
+
+def test_an_answer_that_has_begun_ends_with_its_connection(caplog: pytest.LogCaptureFixture) -> None:
+    heard = ended_under_way(Unfinished(slow), request(HALF), b"half")
+    assert b"half" in heard and not heard.endswith(b"0\r\n\r\n"), "it must not look whole"
+    assert errors(caplog) == []
+
+
+def test_a_stream_of_events_is_closed(caplog: pytest.LogCaptureFixture) -> None:
+    heard = ended_under_way(Unfinished(slow), SOCKET, b" 101 ")
+    assert b" 101 " in heard.splitlines()[0]
+    assert errors(caplog) == []
+
+
+def test_an_answer_whose_rest_cannot_be_had_breaks_off_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    heard = ended_under_way(Unfinished(broken), request(HALF), b"half")
+    assert not heard.endswith(b"0\r\n\r\n")
+    told = errors(caplog)
+    assert "/half broke off: EIO: no data node gives block 7" in told[0].getMessage()
+    assert not any(record.exc_info for record in told)
+
+
+def test_without_the_guard_there_would_be_a_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    ended_under_way(slow, request(NEVER))
+    assert any(record.exc_info for record in errors(caplog))
+
+
+def errors(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
+    return [record for record in caplog.records if record.levelno >= logging.WARNING]
