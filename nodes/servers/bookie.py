@@ -39,6 +39,8 @@ class LedgerPart(msgspec.Struct):
     """Entry to the record of the journal."""
     confirmed_sn: int = 0
     fenced: bool = False
+    writer: str = ""
+    """Whose entries it takes since this bookie was started; a ledger has one writer, and one who closes it when it is fenced."""
 
 
 class Bookie:
@@ -88,9 +90,8 @@ class Bookie:
         part = self._ledgers.get(message.ledger)
         sn, total = message.from_sn, 0
         while part is not None and sn in part.places and sn <= message.to_sn and total < READ_OCTETS:
-            place = part.places[sn]
-            [(_, octets)] = self._journal.entries(place, place)
-            entries.append(msgspec.msgpack.decode(octets, type=Stored).octets)
+            octets = self._octets_at(part.places[sn])
+            entries.append(octets)
             total += len(octets)
             sn += 1
         confirmed_sn = 0 if part is None else part.confirmed_sn
@@ -117,14 +118,36 @@ class Bookie:
                 self._world.network.send(peer, reply)
 
     def _add(self, peer: str, message: AddEntry) -> None:
-        part = self._ledgers.get(message.ledger)
-        if part is not None and part.fenced and not message.recovering:
+        part = self._ledgers.setdefault(message.ledger, LedgerPart({}))
+        unfit = self._unfit(peer, part, message)
+        if unfit:
+            self._ignoring.tell(peer, message, unfit)
+            return
+        if part.fenced and not message.recovering:
             self._ignoring.tell(peer, message, f"ledger {message.ledger} is being closed")
             self._replies.append((peer, LedgerFenced(message.ledger)))
             return
+        if not message.recovering:
+            part.writer = peer
         self._store(Stored(message.ledger, message.sn, message.confirmed_sn, message.octets))
         self._told = JournalStored(message.sn, message.ledger, 1 + (self._told.groups if self._told else 0))
         self._replies.append((peer, EntryAdded(message.ledger, message.sn)))
+
+    def _unfit(self, peer: str, part: LedgerPart, message: AddEntry) -> str:
+        """Why this cannot be an entry of the ledger, or nothing."""
+        ledger, sn = message.ledger, message.sn
+        if not message.confirmed_sn < sn or sn < 1:
+            return f"of entry {sn} behind {message.confirmed_sn}, which cannot be"
+        if part.writer not in ("", peer) and not message.recovering:
+            return f"ledger {ledger} is written by {part.writer}"
+        its_own = part.writer == peer and not message.recovering and sn > part.confirmed_sn
+        if sn in part.places and not its_own and self._octets_at(part.places[sn]) != message.octets:
+            return f"ledger {ledger} has another entry {sn}"
+        return ""
+
+    def _octets_at(self, place: int) -> bytes:
+        [(_, octets)] = self._journal.entries(place, place)
+        return msgspec.msgpack.decode(octets, type=Stored).octets
 
     def _fence(self, peer: str, message: ReadEntries) -> None:
         part = self._ledgers.get(message.ledger)

@@ -43,6 +43,8 @@ READ_OCTETS = 1 << 20
 WAITING_MAX = 4_096
 """Messages that wait for the disk; more are dropped, and their sender finds this node out of step."""
 FETCH_NS = 500 * MILLISECOND
+AHEAD_MAX = 1 << 16
+"""Writers that a node may have missed. An epoch within it that nobody writes in is outbid by the next writer, who is told of it."""
 
 Writers = NewEpoch | AcceptJournal | FinishSegment | StartSegment | WriteJournal
 
@@ -127,6 +129,9 @@ class JournalNode:
             told = f"of epoch {message.epoch}; epoch {self._kept.promised} is promised"
             self._ignoring.tell(peer, message, told)
             self._replies.append((peer, HigherEpoch(self._kept.promised)))
+            return
+        if message.epoch > self._kept.promised + AHEAD_MAX:
+            self._world.trace.emit(Warned(f"{peer} speaks of epoch {message.epoch}, which cannot be"))
             return
         if message.epoch > self._kept.promised:
             self._kept.promised = message.epoch

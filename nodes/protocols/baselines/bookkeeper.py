@@ -40,6 +40,7 @@ class BookKeeper:
         self._writer: LedgerWriter | None = None
         self._book = Book()
         self._turn = 0
+        self.promised = 0
         self.handlers: dict[type[Message], Callable[[str, Any], None]] = {
             EntryAdded: self._to_writer(LedgerWriter.on_added),
             LedgerFenced: self._to_writer(LedgerWriter.on_fenced),

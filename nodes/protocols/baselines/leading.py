@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
 from msgspec.structs import asdict
 
 from nodes.metadata.pages import Crossed, Log, counters_of
@@ -95,7 +96,7 @@ class Leading(Leader):
         await self._give_up(reason)
 
     def _begin(self, last: EpochNode) -> int:
-        self._epoch = last.epoch + 1
+        self._epoch = max(last.epoch, self._journal.promised) + 1
         return self._epoch
 
     async def _catch_up(self, end_sn: int, deadline_ns: int) -> bool:
@@ -107,7 +108,7 @@ class Leading(Leader):
             if groups:
                 try:
                     await replica.local.take(groups)
-                except NotNext as error:
+                except (NotNext, msgspec.DecodeError) as error:
                     replica.world.trace.emit(Warned(str(error)))
                     return False
             elif replica.world.clock.monotonic_ns() > deadline_ns:

@@ -74,6 +74,7 @@ class QuorumJournal:
         self._ignoring = Ignoring(world)
         self._writer: QuorumWriter | None = None
         self._epoch = 0
+        self.promised = 0
         self._heard: dict[str, Any] = {}
         self._waited_for = ""
         self._more = asyncio.Event()
@@ -82,7 +83,7 @@ class QuorumJournal:
             EpochPromised: self._on_reply,
             JournalAccepted: self._on_reply,
             SegmentFinished: self._on_finished,
-            HigherEpoch: self._to_writer(QuorumWriter.on_higher_epoch),
+            HigherEpoch: self._on_higher_epoch,
             JournalWritten: self._to_writer(QuorumWriter.on_written),
             OutOfStep: self._to_writer(QuorumWriter.on_out_of_step),
             JournalRead: self._calls.on_reply,
@@ -98,6 +99,11 @@ class QuorumJournal:
                 step(self._writer, peer, message)
 
         return deliver
+
+    def _on_higher_epoch(self, peer: str, message: HigherEpoch) -> None:
+        if peer in self._nodes:
+            self.promised = max(self.promised, message.promised)
+        self._to_writer(QuorumWriter.on_higher_epoch)(peer, message)
 
     def _on_finished(self, peer: str, message: SegmentFinished) -> None:
         self._on_reply(peer, message)

@@ -28,6 +28,8 @@ class SharedWriter(JournalSync, Protocol):
 
 class SharedJournal(Protocol):
     handlers: dict[type[Message], Callable[[str, Any], None]]
+    promised: int
+    """The highest epoch of which a node has said that it obeys nobody below: the next one is above it. 0 where nodes promise none."""
 
     async def recover(self, epoch: int, timeout_ns: int) -> int | None:
         """Shuts every earlier writer out and decides where its journal ends; the sn of the last group. None: too few answered in time.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 from crc32c import crc32c
 
 from nodes.config import Holes
@@ -27,7 +28,7 @@ from nodes.protocols.mams.messages import (
 )
 from nodes.replicas.log import ReplicaLog, decode_group, up_to
 from nodes.replicas.state import ReplicatedState
-from nodes.trace.events import Cut, Durable
+from nodes.trace.events import Cut, Durable, Warned
 from nodes.trace.ignoring import Ignoring
 from nodes.wake import Rounds
 from nodes.wire.messages import JournalGroup, Mark, Message
@@ -35,6 +36,8 @@ from nodes.world import World
 
 EPOCH_FILE = "epoch"
 FETCHED_OCTETS = 1 << 20
+AHEAD_MAX = 1 << 16
+"""Epochs that a server may have missed. One within it that nobody took the lock for is outbid by the next who takes it."""
 
 Work = tuple[str, Message]
 
@@ -149,7 +152,15 @@ class PoolNode:
             await self._make_durable()
             self._wanted.end(waits)
 
+    def _cannot_be(self, peer: str, epoch: int) -> bool:
+        wild = epoch > self.promised + AHEAD_MAX
+        if wild:
+            self._world.trace.emit(Warned(f"{peer} speaks of epoch {epoch}, which cannot be"))
+        return wild
+
     async def _on_prepare(self, peer: str, message: Prepare) -> None:
+        if self._cannot_be(peer, message.epoch):
+            return
         if message.epoch < self.promised:
             told = f"of epoch {message.epoch}; epoch {self.promised} is promised"
             self._ignoring.tell(peer, message, told)
@@ -163,7 +174,11 @@ class PoolNode:
         sn = message.previous.sn
         for octets in message.groups:
             sn += 1
-            await self._take(sn, octets)
+            try:
+                await self._take(sn, octets)
+            except msgspec.DecodeError as error:
+                self._world.trace.emit(Warned(f"{peer} sent a group that is none: {error}"))
+                return
         matched = log.mark_at(sn)
         assert matched is not None
         self._replies.append((peer, Prepared(message.epoch, matched)))
@@ -194,7 +209,7 @@ class PoolNode:
 
     def _on_recover(self, peer: str, message: Recover) -> None:
         """Stores the new epoch before it tells what it has; the hole tells at once."""
-        if message.incarnation != self.incarnation:
+        if message.incarnation != self.incarnation or self._cannot_be(peer, message.epoch):
             return
         if message.epoch < self.promised:
             told = f"of epoch {message.epoch}; epoch {self.promised} is promised"

@@ -55,7 +55,7 @@ class Upgrade:
         )
 
     def _begin(self, last: EpochNode) -> int:
-        self.epoch = last.epoch + 1
+        self.epoch = max(last.epoch, self._replica.pool.promised) + 1
         return self.epoch
 
     async def recover(self, timeout_ns: int) -> bool:

@@ -32,6 +32,8 @@ from nodes.world import World
 
 PROMISE_OCTETS = 1 << 20
 RECORD_MAX = 8 << 20
+AHEAD_MAX = 1 << 16
+"""Takeovers that a member may have missed: one word of a higher ballot must not use up those that there are."""
 
 
 class Acceptor:
@@ -101,9 +103,10 @@ class Acceptor:
 
     def _refuses(self, peer: str, message: PaxosPrepare | Accept | Success) -> bool:
         ballot = message.ballot
-        if self.promised <= ballot <= BALLOT_MAX:
+        highest = min(BALLOT_MAX, self.promised + AHEAD_MAX)
+        if self.promised <= ballot <= highest:
             return False
-        if ballot > BALLOT_MAX:
+        if ballot > highest:
             self._warn(f"{peer} speaks of ballot {ballot}, which cannot be")
         else:
             told = f"of ballot {ballot}; ballot {self.promised} is promised"

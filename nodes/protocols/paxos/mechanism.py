@@ -7,6 +7,7 @@ primary safe comes from Paxos itself. Whatever a watcher tells, one loop looks a
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from nodes.blocks.keeper import BlockKeeper
 from nodes.config import MILLISECOND, ServerConfig, group_of
@@ -66,19 +67,33 @@ class Paxos:
     # --- messages -------------------------------------------------------------------------------------------------
 
     def _table(self) -> Handlers:
-        return {
+        of_primaries: Handlers = {
             **self._member.acceptor.handlers,
+            m.Outbid: lambda peer, message: self._on_promised(min(message.promised, BALLOT_MAX)),
+        }
+        return {
+            **{kind: self._of_configured(step) for kind, step in of_primaries.items()},
             m.PaxosPromise: self._session.to_leader(Primary.on_promise),
             m.Accepted: self._session.to_leader(Primary.on_accepted),
             m.AskLease: self._session.to_leader(Primary.on_ask_lease),
             m.PaxosJoin: self._session.to_leader(Primary.on_join),
             m.LeaseGranted: self._reading.on_granted,
-            m.Outbid: lambda peer, message: self._on_promised(min(message.promised, BALLOT_MAX)),
             Request: self._on_request,
             CheckOperation: self._on_check,
             AskView: self._following.on_ask_view,
             **self._blocks.table(),
         }
+
+    def _of_configured(self, step: Callable[[str, Any], None]) -> Callable[[str, Any], None]:
+        """Only servers that the group was configured with are ever elected, so that only they speak of a higher ballot."""
+
+        def deliver(peer: str, message: Any) -> None:
+            if peer in self._group.members:
+                step(peer, message)
+            else:
+                self._member.ignoring.tell(peer, message, f"{peer} is never a primary of {self._group.name}")
+
+        return deliver
 
     def on_message(self, peer: str, message: Message) -> None:
         hand(self._world, self._handlers, peer, message)

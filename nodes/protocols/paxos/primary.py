@@ -82,6 +82,9 @@ class Primary(Leader):
         if proposer is None or not self.serving:
             return
         if peer not in self._present or not 0 <= message.success <= proposer.decided:
+            there = "has a place" if peer in self._present else "has no place"
+            told = f"{peer} {there} in the view, and {message.success} of {proposer.decided} slots"
+            self._member.ignoring.tell(peer, message, told)
             self._arrange_soon.set()
             return
         follower = proposer.followers.get(peer)
@@ -101,6 +104,8 @@ class Primary(Leader):
         if proposer is None or not self.lease.holds:
             return
         follower = proposer.followers.get(peer)
+        if follower is None:
+            member.ignoring.tell(peer, message, "not of who is sent records")
         stays = proposer.changing is None or peer in proposer.changing[1]
         if follower is None or peer not in proposer.recorded or not stays:
             return
@@ -182,9 +187,10 @@ class Primary(Leader):
         return proposer
 
     async def _decided(self, proposer: Proposer) -> None:
-        decided = asyncio.Event()
-        proposer.after_decided(decided.set)
-        await decided.wait()
+        """Until the first view of this ballot is recorded; who dies before that is left out of it."""
+        while not proposer.recorded:
+            self._arrange_soon.clear()
+            await self._arrange_soon.wait()
 
     def _serve(self, proposer: Proposer) -> None:
         member = self._member
@@ -208,23 +214,30 @@ class Primary(Leader):
             if clock.monotonic_ns() - began_ns > 2 * pause_ns:
                 proposer.forgive()
             proposer.on_tick()
-            if proposer.changing is None:
-                self._change_view(proposer)
+            self._change_view(proposer)
 
     def _change_view(self, proposer: Proposer) -> None:
-        """Who is silent leaves once its lease has surely run out; who has caught up comes in."""
+        """Who is silent leaves once its lease has surely run out; who has caught up comes in, one change after the other.
+
+        While a change is under way somebody may only leave: what it waits for may be dead.
+        """
+        changing = proposer.changing is not None
+        present = proposer.view if proposer.changing is None else proposer.changing[1]
         silent = proposer.silent(self._timeout_ns)
         for name in silent:
             if name not in proposer.view:
                 del proposer.followers[name]
-        leave = [name for name in silent if name in proposer.view and self._granted.over(name)]
+        leave = [name for name in silent if name in present and self._granted.over(name)]
         come = [
             name
             for name, follower in proposer.followers.items()
-            if name not in proposer.view and proposer.last - follower.accepted <= NEAR and name not in silent
+            if not changing
+            and name not in present
+            and proposer.last - follower.accepted <= NEAR
+            and name not in silent
         ]
-        view = [name for name in [*proposer.view, *come] if name not in leave][:VIEW_MAX]
-        if view != proposer.view:
+        view = [name for name in [*present, *come] if name not in leave][:VIEW_MAX]
+        if view != present:
             proposer.change_view(view, self._member.now_ns())
             what = [*(f"{name} leaves" for name in leave), *(f"{name} comes in" for name in come)]
             detail = f"{', '.join(what)}: slot {proposer.last} says so"

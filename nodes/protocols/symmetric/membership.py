@@ -7,6 +7,7 @@ is not in, and changes the view when members are gone or servers want to join.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from nodes.config import MILLISECOND
 from nodes.protocols.symmetric.agreement import JOINING, MEMBER, Agreed
@@ -22,13 +23,15 @@ from nodes.protocols.symmetric.view_change import ViewChange
 from nodes.replicas.view import Watch
 from nodes.trace.events import RoleChanged, Serving, StoppedServing, Warned
 from nodes.wake import Wake
-from nodes.wire.messages import Mark
+from nodes.wire.messages import Mark, Message
 from nodes.world import CoordinationError
 
 LOOK_NS = 20 * MILLISECOND
 RETRY_NS = 100 * MILLISECOND
 REGISTERED_NS = 500 * MILLISECOND
 """How often the addresses of servers that are not known yet are looked for."""
+
+Step = Callable[[str, Any], None]
 
 
 class Membership:
@@ -53,6 +56,8 @@ class Membership:
         self._place: tuple[str, int] = ("", 0)
         self.addresses: dict[str, str] = {}
         self._looked_ns = -REGISTERED_NS
+        self._stranger = False
+        """Somebody speaks like a server of the group who was not registered when this one looked last."""
         self._since_ns = world.clock.monotonic_ns()
         """When this server last stopped being a member."""
         self._changing_since: tuple[int, int] = (0, 0)
@@ -90,6 +95,23 @@ class Membership:
 
     def _joining(self) -> dict[str, JoinView]:
         return self._outside.joining(self.view_number, self._now_ns())
+
+    def of_the_group(self, step: Step) -> Step:
+        """A step that only servers of the group may ask for; a new one is registered before it says anything."""
+
+        def deliver(peer: str, message: Message) -> None:
+            if (
+                peer in self.addresses
+                or peer in self._group.members
+                or peer in self._agreement.agreed.members
+            ):
+                step(peer, message)
+            else:
+                self._stranger = True
+                told = f"not registered as a server of {self._group.name} when this one looked last"
+                self._replica.ignoring.tell(peer, message, told)
+
+        return deliver
 
     def on_installed(self, peer: str, message: Installed) -> None:
         if message.view > self.view_number:
@@ -158,9 +180,10 @@ class Membership:
         known = all(
             name in self.addresses for name in (*self._group.members, *self._agreement.agreed.members)
         )
-        if now_ns - self._looked_ns < REGISTERED_NS or (known and self.member is not None):
+        settled = known and self.member is not None and not self._stranger
+        if now_ns - self._looked_ns < REGISTERED_NS or settled:
             return
-        self._looked_ns = now_ns
+        self._looked_ns, self._stranger = now_ns, False
         for server, address in (await self._agreement.addresses()).items():
             if self.addresses.get(server) != address and server != self._world.name:
                 self.addresses[server] = address

@@ -19,6 +19,9 @@ from nodes.replicas.log import decode_group, mark_of, up_to
 from nodes.trace.events import Warned
 from nodes.wire.messages import JournalGroup, Mark
 
+AHEAD_MAX = 64
+"""Attempts that a server may not have heard of yet; each one begins in the coordination service."""
+
 
 class Settling:
     def __init__(self, replica: Replica, member: Callable[[], Member | None]):
@@ -34,7 +37,16 @@ class Settling:
     # --- flush --------------------------------------------------------------------------------------------------------
 
     def on_flush(self, peer: str, message: Flush) -> None:
-        self._world.network.send(peer, self.flush(message))
+        if not self._cannot_be(peer, message):
+            self._world.network.send(peer, self.flush(message))
+
+    def _cannot_be(self, peer: str, message: Flush | Settle) -> bool:
+        begun = self._replica.agreement.agreed.attempt
+        wild = message.attempt > begun + AHEAD_MAX
+        if wild:
+            told = f"of attempt {message.attempt}; attempt {begun} is the newest"
+            self._replica.ignoring.tell(peer, message, told)
+        return wild
 
     def flush(self, message: Flush) -> Flushed:
         """Promises the attempt, wedges the view, tells what this server has."""
@@ -73,7 +85,8 @@ class Settling:
         self._world.network.send(peer, Fetched(message.call, groups))
 
     def on_settle(self, peer: str, message: Settle) -> None:
-        self._world.scope.spawn(self._settle(peer, message), "settling")
+        if not self._cannot_be(peer, message):
+            self._world.scope.spawn(self._settle(peer, message), "settling")
 
     async def _settle(self, peer: str, message: Settle) -> None:
         async with self._replica.settling:

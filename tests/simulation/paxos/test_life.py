@@ -208,9 +208,9 @@ def test_a_server_added_at_run_time_reads_along() -> None:
 def test_what_makes_no_sense_is_ignored() -> None:
     lab = Lab(10)
     lab.ada.call(Mkdir("/a"))
-    victim, send = lab.secondaries[0], lab.cluster.net.carry
-    send("mds9", victim, [Accept(1 << 40, 0, 3, [])])
-    send("mds9", victim, [Accept(1, 0, known_slot(lab) + 1, [b"nonsense"])])
+    (victim, other), send = lab.secondaries, lab.cluster.net.carry
+    send(other, victim, [Accept(1 << 40, 0, 3, [])])
+    send(lab.primary, victim, [Accept(1, 0, known_slot(lab) + 1, [b"nonsense"])])
     lab.run_ms(100)
     warned = [s.event.what for s in lab.told(Warned)]
     assert any("ballot" in what for what in warned) and any("no record" in what for what in warned)
