@@ -62,7 +62,7 @@ def views_without_agreement(lab: SymmetricLab) -> None:
 
 
 def answer_before_stable(lab: SymmetricLab) -> None:
-    """p1 answers a write that p3 has not delivered; a read there is stale (safety rule 20)."""
+    """p1 answers a write that p3 has not delivered; a read there is stale (safety rule 20, `local_reads`)."""
     begin_sessions(lab)
     first, _, last = lab.names
     lab.hold_broadcasts(first, last)
