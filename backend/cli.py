@@ -17,6 +17,7 @@ import typer
 
 from backend.checkpoints.cli import app as checkpoint_app
 from backend.errors import WRONG_INPUT_EXIT, LabError, Malformed, reason_of
+from backend.interrupts import heed
 from backend.pool.cli import app as pool_app
 from backend.settings import DEFAULT_PORT, Settings, default_data
 from backend.shape import Shape
@@ -322,12 +323,11 @@ def run(
 ) -> None:
     """Run a scenario."""
     if protocol is not None and on == "containers":
-        raise Malformed(
-            "--protocol goes with --on simulated and --on processes; PROTOCOL says what containers run"
-        )
+        raise Malformed("--protocol goes with simulated and processes; PROTOCOL says what containers run")
     if on not in ("simulated", "processes", "containers"):
         raise Malformed(f"--on {on!r} is unknown; say simulated, processes or containers")
     commands = importlib.import_module("backend.scenarios.cli")
+    heed()
     raise typer.Exit(commands.run_command(file, on, seed, report, scale, protocol))
 
 
@@ -358,20 +358,20 @@ def bench(
         inspect.signature(main).bind(*arguments or ())
     except TypeError as error:
         raise Malformed(f"bench {name}: {error}") from None
+    heed()
     raise typer.Exit(main(*arguments or ()) or 0)
 
 
 @app.command()
 def reproduce(
-    name: Annotated[
-        str, typer.Argument(help="An experiment of the papers, as docs/reproduce.md lists them.")
-    ],
+    name: Annotated[str, typer.Argument(help="An experiment, as docs/reproduce.md lists them.")],
     to: Annotated[
         Path, typer.Option(help="The directory that NAME.json and NAME.svg are written to.")
     ] = Path("reproduced"),
     quick: Annotated[bool, typer.Option("--quick", help="Small: the shape in a few seconds.")] = False,
 ) -> None:
     """Do an experiment of the papers again; prints one JSON object."""
+    heed()
     raise typer.Exit(importlib.import_module("backend.experiments.command").reproduce(name, to, quick))
 
 

@@ -25,6 +25,13 @@ START_S = 60.0
 PATIENCE_S = 45.0
 
 
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 class Up:
     """`python -m backend.cli up` on its own port and directory."""
 

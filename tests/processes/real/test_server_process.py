@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from nodes.trace.events import Started, Stopped, Warned
 from nodes.trace.reader import TraceReader
 from nodes.wire import framing
 from nodes.wire.framing import Challenge, Frames, Hello, Welcome
+from tests.processes.backend.running import until
 
 ROOT = Path(__file__).resolve().parents[3]
 TOKEN = b"0123456789abcdef" * 4
@@ -61,13 +62,6 @@ class Server:
         assert self.process is not None
         _, errors = self.process.communicate(timeout=LIMIT_S)
         return self.process.returncode, errors
-
-
-def until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + LIMIT_S
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 @pytest.fixture

@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,7 @@ import pytest
 from backend.scenarios.reading import read
 from backend.scenarios.runner import run
 from tests.chosen import SCENARIOS, chosen
+from tests.processes.backend.running import REPOSITORY, until
 
 ROOT = Path(__file__).resolve().parents[3] / "scenarios"
 SCALES = {"papers": 0.2, "faults": 0.2, "groups": 0.5, "recovery": 0.5, "data": 0.5, "pool": 0.5}
@@ -49,3 +54,25 @@ def test_it_holds(file: str) -> None:
             f"{verdict.expected}: {verdict.seen}" for verdict in outcome.verdicts if not verdict.held
         ]
         assert outcome.calls > 100
+
+
+def commands_with(words: str) -> list[str]:
+    """Of all processes."""
+    told = subprocess.run(["ps", "-axww", "-o", "command"], capture_output=True, text=True, check=True)
+    return [line for line in told.stdout.splitlines() if words in line]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_run_that_is_ended_leaves_no_server_behind(tmp_path: Path, number: signal.Signals) -> None:
+    run = subprocess.Popen(
+        [sys.executable, "-m", "backend.cli", "run", "scenarios/faults/calm.yaml", "--on", "processes"],
+        cwd=REPOSITORY,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    until(lambda: len(commands_with(f"nodes server --config {tmp_path}")) >= 3)
+    run.send_signal(number)
+    _, told = run.communicate(timeout=30)
+    assert run.returncode == 130 and "Traceback" not in told, told
+    assert not commands_with(str(tmp_path)) and not list(tmp_path.iterdir())
