@@ -8,7 +8,7 @@ ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
 def heed() -> None:
-    """From now on these signals interrupt like Ctrl-C; one that is ignored (nohup) stays so."""
+    """From now on these signals do what Ctrl-C does; one that is ignored (nohup) stays so."""
     for number in ENDING:
         if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, signal.default_int_handler)
+            signal.signal(number, lambda number, frame: signal.raise_signal(signal.SIGINT))

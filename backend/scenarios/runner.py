@@ -169,7 +169,6 @@ class Run:
                 return
             before_ns = self.fabric.now_ns
             await self._do(step, number)
-            self._situation.begin_step()
         await self._end(self._scenario.end)
 
     async def _begin(self, step: StepPart, before_ns: int, number: int) -> bool:
@@ -186,6 +185,11 @@ class Run:
         return True
 
     async def _do(self, step: StepPart, number: int) -> None:
+        """What a deed brings about counts for the next step even if it is told before the deed returns."""
+        if step.expect is not None:
+            await self._hold(step.expect, self._ns(step.within or "0s"))
+            self._judged(step.expect, f"step {number}: ")
+        self._situation.begin_step()
         if step.fault is not None:
             words = [name for word in targets(step) for name in self._named(word)]
             options = dict(step.options)
@@ -203,9 +207,6 @@ class Run:
             )
         elif step.recover is not None:
             await self._recover(step.recover, number)
-        elif step.expect is not None:
-            await self._hold(step.expect, self._ns(step.within or "0s"))
-            self._judged(step.expect, f"step {number}: ")
 
     async def _recover(self, name: str, number: int) -> None:
         """Any server can begin it; what it refuses is told."""

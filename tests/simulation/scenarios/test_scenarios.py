@@ -8,11 +8,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from backend.scenarios.reading import read
 from backend.scenarios.runner import Outcome, Run, run
+from nodes.config import SECOND
 from tests.chosen import SCENARIOS, chosen
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -88,6 +90,21 @@ def test_what_is_replayed_is_there() -> None:
 def test_it_holds_with_another_seed(file: Path) -> None:
     (scenario,) = read(ROOT / file)
     check(asyncio.run(run(scenario, "simulated", scenario.seed + 1)))
+
+
+def test_what_is_told_while_a_fault_is_being_injected_counts() -> None:
+    """As in containers, where that takes a second and the scrubber may be faster."""
+    (scenario,) = read(ROOT / "scenarios/data/replica-rots.yaml")
+    slow = Run(scenario, "simulated", scenario.seed)
+    at_once = slow.fabric.fault
+
+    async def fault(verb: str, words: list[str], options: dict[str, Any]) -> list[str]:
+        names = await at_once(verb, words, options)
+        await slow.fabric.run_until(slow.fabric.now_ns + 5 * SECOND, lambda: False)
+        return names
+
+    slow.fabric.fault = fault  # type: ignore[method-assign]
+    check(asyncio.run(slow.run()))
 
 
 def check(outcome: Outcome) -> None:
