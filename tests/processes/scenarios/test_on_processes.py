@@ -62,10 +62,15 @@ def commands_with(words: str) -> list[str]:
     return [line for line in told.stdout.splitlines() if words in line]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_run_that_is_ended_leaves_no_server_behind(tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize("ignoring", ["", "trap '' INT; "])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_run_that_is_ended_leaves_no_server_behind(
+    tmp_path: Path, number: signal.Signals, ignoring: str
+) -> None:
+    """Nor when a script has started it in its background, where shells have it ignore Ctrl-C."""
+    command = f"{ignoring}exec {sys.executable} -m backend.cli run scenarios/faults/calm.yaml --on processes"
     run = subprocess.Popen(
-        [sys.executable, "-m", "backend.cli", "run", "scenarios/faults/calm.yaml", "--on", "processes"],
+        ["sh", "-c", command],
         cwd=REPOSITORY,
         env={**os.environ, "TMPDIR": str(tmp_path)},
         stderr=subprocess.PIPE,
