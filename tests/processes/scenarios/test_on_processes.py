@@ -8,6 +8,8 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -62,22 +64,30 @@ def commands_with(words: str) -> list[str]:
     return [line for line in told.stdout.splitlines() if words in line]
 
 
+@pytest.fixture
+def directory() -> Iterator[Path]:
+    """With a name that leaves room for those of sockets."""
+    with tempfile.TemporaryDirectory(prefix="ended-") as name:
+        yield Path(name)
+
+
 @pytest.mark.parametrize("ignoring", ["", "trap '' INT; "])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_run_that_is_ended_leaves_no_server_behind(
-    tmp_path: Path, number: signal.Signals, ignoring: str
+    directory: Path, number: signal.Signals, ignoring: str
 ) -> None:
     """Nor when a script has started it in its background, where shells have it ignore Ctrl-C."""
     command = f"{ignoring}exec {sys.executable} -m backend.cli run scenarios/faults/calm.yaml --on processes"
     run = subprocess.Popen(
         ["sh", "-c", command],
         cwd=REPOSITORY,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
+        env={**os.environ, "TMPDIR": str(directory)},
         stderr=subprocess.PIPE,
         text=True,
     )
-    until(lambda: len(commands_with(f"nodes server --config {tmp_path}")) >= 3)
+    servers = f"nodes server --config {directory}"
+    until(lambda: run.poll() is not None or len(commands_with(servers)) >= 3)
     run.send_signal(number)
     _, told = run.communicate(timeout=30)
     assert run.returncode == 130 and "Traceback" not in told, told
-    assert not commands_with(str(tmp_path)) and not list(tmp_path.iterdir())
+    assert not commands_with(str(directory)) and not list(directory.iterdir())
