@@ -25,15 +25,11 @@ def active_of(lab: Lab, group: str = "") -> str:
     if not family_named(protocol).images:
         able = ", ".join(name for name, family in FAMILIES.items() if family.images)
         raise Impossible(f"{protocol} marks no checkpoints and writes no images; {able} do")
-    serving: dict[str, ServerState] = {}
-    for server in lab.fabric.picture.servers.values():
-        known = serving.get(server.group)
-        if answers_as_active(server) and (known is None or server.epoch > known.epoch):
-            serving[server.group] = server
-    for name, server in serving.items():
-        if group in ("", name):
-            return server.name
-    raise Unavailable(f"{group or 'the cluster'} has no active now")
+    servers = lab.fabric.picture.servers.values()
+    serving = [each for each in servers if answers_as_active(each) and group in ("", each.group)]
+    if not serving:
+        raise Unavailable(f"{group or 'the cluster'} has no active now")
+    return max(serving, key=lambda server: server.epoch).name
 
 
 def answers_as_active(server: ServerState) -> bool:

@@ -25,8 +25,8 @@ START_S = 60.0
 PATIENCE_S = 45.0
 
 
-def until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+def until(true: Callable[[], bool], within_s: float = PATIENCE_S) -> None:
+    deadline = time.monotonic() + within_s
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -118,7 +118,7 @@ def test_strangers_are_shown_out_and_the_server_lives(server: Server) -> None:
         assert closed(connection)
     for changes in ({"proof": b"x"}, {"cluster": "other"}, {"version": 9}):
         assert closed(greeted(server, **changes))
-    until(lambda: any(type(event) is Warned for event in server.events()))
+    until(lambda: any(type(event) is Warned for event in server.events()), LIMIT_S)
     assert server.process is not None
     server.process.send_signal(signal.SIGTERM)
     code, errors = server.end()
