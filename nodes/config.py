@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from nodes.metadata.placement import Granularity
+from nodes.mutations import Mutations
 
 MILLISECOND = 1_000_000
 SECOND = 1_000_000_000
@@ -105,6 +106,7 @@ class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """How symmetric members come to a total order: an idle one speaks up at once, or with its next heartbeat."""
     timing: Timing = Timing()
     holes: Holes = Holes()
+    mutations: Mutations = Mutations()
     min_in_step: int = 0
     """Size below which a group answers reads only; 0 means half of the first configuration, rounded up (safety rule 19)."""
     image_gap: int = 5_000

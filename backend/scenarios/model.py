@@ -43,6 +43,8 @@ class ClusterPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     image_store: Literal["vssp", "hdfs_pipeline"] = "vssp"
     holes: list[str] = []
     """The paper's holes to open, by their switches."""
+    mutations: list[str] = []
+    """Known bugs to switch on (nodes/mutations.py)."""
 
 
 class WorkloadPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):

@@ -18,6 +18,7 @@ from backend.scenarios.model import ExpectPart, Scenario, StepPart
 from nodes.config import Holes
 from nodes.families import family_named
 from nodes.invariants.registry import NAMES_OF_ALL
+from nodes.mutations import Mutations
 from nodes.workloads.generator import WITH_CONTENT
 
 OCTETS_MAX = 1 << 20
@@ -138,10 +139,16 @@ def check(scenario: Scenario, lines: Lines) -> None:
     for name in ("session_timeout", "heartbeat", "ack_timeout", "client_timeout", "renew_scan"):
         text_is(nanoseconds, getattr(scenario.cluster, name), lines, ["cluster", name])
     text_is(family_named, scenario.cluster.protocol, lines, ["cluster", "protocol"])
-    for hole in scenario.cluster.holes:
-        if hole not in Holes.__struct_fields__:
-            known = ", ".join(Holes.__struct_fields__)
-            raise lines.wrong(f"{hole!r} is no hole; there are {known}", ["cluster", "holes"])
+    for kind, switches, struct in (
+        ("hole", scenario.cluster.holes, Holes),
+        ("mutation", scenario.cluster.mutations, Mutations),
+    ):
+        known = struct.__struct_fields__
+        for name in switches:
+            if name not in known:
+                raise lines.wrong(
+                    f"{name!r} is no {kind}; there are {', '.join(known)}", ["cluster", f"{kind}s"]
+                )
     if scenario.workload is not None:
         text_is(per_second, scenario.workload.rate, lines, ["workload", "rate"])
         for kind in scenario.workload.mix:

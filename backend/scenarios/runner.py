@@ -21,6 +21,7 @@ from backend.scenarios.verdicts import Judge, Verdict
 from backend.shape import Shape, new_config
 from nodes.config import ClusterConfig, DataConfig, Holes, Timing, WorkloadConfig
 from nodes.invariants import registry
+from nodes.mutations import Mutations
 from nodes.trace.events import FaultInjected, Serving, Stamped, StepTaken
 
 START_NS = 60_000_000_000
@@ -291,6 +292,7 @@ def cluster_config(part: ClusterPart, scale: float) -> ClusterConfig:
         renew_scan_ms=scaled(part.renew_scan),
     )
     holes = Holes(**dict.fromkeys(part.holes, True))
+    mutations = Mutations(**dict.fromkeys(part.mutations, True))
     shape = Shape(
         part.groups, part.standbys, part.protocol, part.placement, part.granularity, part.cross_group,
         part.data_nodes, part.order,
@@ -308,6 +310,7 @@ def cluster_config(part: ClusterPart, scale: float) -> ClusterConfig:
         timing=timing,
         data=data,
         holes=holes,
+        mutations=mutations,
         min_in_step=part.min_in_step,
         image_gap=part.image_gap,
         image_every=part.image_every,

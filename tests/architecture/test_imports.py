@@ -18,6 +18,7 @@ FLOOR = PURE | {
     "nodes.scope",
     "nodes.wake",
     "nodes.config",
+    "nodes.mutations",
     "nodes.families",
     "nodes.roles",
 }
@@ -28,7 +29,8 @@ TREE = {
 ALLOWED: dict[str, set[str]] = {
     "nodes.units": set(),
     "nodes.errors": set(),
-    "nodes.config": {"nodes.metadata"},
+    "nodes.config": {"nodes.metadata", "nodes.mutations"},
+    "nodes.mutations": set(),
     "nodes.families": set(),
     "nodes.roles": set(),
     "nodes.metadata": PURE,
