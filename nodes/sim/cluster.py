@@ -61,6 +61,8 @@ class Server:
         self.starter = starter
         self.numbers = Numbers()
         self.skew_ns = 0
+        self.gone = False
+        """Its machine is lost for ever."""
         self.machine: Machine | None = None
         self.world: SimWorld | None = None
 
@@ -295,8 +297,12 @@ class SimCluster:
         }
 
     def settled(self) -> bool:
-        """Everybody is in step, and one leads each group where one does."""
-        places = [self.places.get(name, "") for name, server in self.servers.items() if server.group]
+        """Everybody who is not gone for ever is in step, and one leads each group where one does."""
+        places = [
+            self.places.get(name, "")
+            for name, server in self.servers.items()
+            if server.group and not server.gone
+        ]
         leads = sum(place in LEADING for place in places)
         expected = 0 if family_named(self.config.protocol).asked == "anywhere" else len(self.config.groups)
         return all(place in IN_STEP for place in places) and leads == expected
