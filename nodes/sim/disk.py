@@ -74,10 +74,7 @@ class SimDisk:
         if self.store.on_sync is None:
             return
         self.store.on_sync(when, path)
-        if self.machine.dead or self.machine.paused:
-            over: asyncio.Future[None] = asyncio.Future(loop=self.machine.loop)
-            self.machine.call(_finish, over)
-            await over
+        await self.machine.stalled()
 
     def names(self, directory: str) -> list[str]:
         prefix = directory.rstrip("/") + "/"
