@@ -8,7 +8,7 @@ from nodes.config import ClusterConfig
 from nodes.explore.atlas import Atlas
 from nodes.sim.cluster import SimCluster
 from nodes.sim.ensemble import COORDINATION
-from nodes.sim.faults import FaultUnsupported
+from nodes.sim.faulting import FaultUnsupported
 
 
 def heal_core(cluster: SimCluster, atlas: Atlas, config: ClusterConfig, rng: random.Random) -> list[str]:
@@ -42,10 +42,7 @@ def heal_links(cluster: SimCluster, left: list[str]) -> None:
         cluster.faults.heal_all()
         return
     names = [name for name in (*cluster.servers, COORDINATION) if name not in left]
-    for name in names:
-        for other in names:
-            if name < other:
-                cluster.faults.heal(name, other)
+    cluster.faults.heal(names, others=names)
 
 
 def start_and_mend(cluster: SimCluster, left: list[str]) -> None:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from nodes.explore.plan import Fault
 from nodes.roles import FOLLOWING, LEADING
-from nodes.sim.faults import FaultUnsupported
+from nodes.sim.faulting import FaultUnsupported
+from nodes.sim.link_faults import LINK_VERBS
 
 if TYPE_CHECKING:
     from nodes.sim.cluster import SimCluster
 
-LINK_VERBS = ("cut", "delay", "lose", "duplicate", "reorder", "damage")
 STOPPED = ("crash", "stop", "power_loss", "new_disk")
 ROLES = {"active": LEADING, "standby": FOLLOWING}
 
@@ -45,21 +45,19 @@ def take_back(cluster: SimCluster, fault: Fault, names: list[str]) -> None:
 UNDO: dict[str, tuple[str, dict[str, Any]]] = {
     "slow_disk": ("slow_disk", {"ms": 0}),
     "fail_disk": ("fail_disk", {"on": False}),
-    "fill_disk": ("fill_disk", {}),
+    "fill_disk": ("fill_disk", {"on": False}),
     "skew_clock": ("skew_clock", {"ms": 0}),
     "drift_clock": ("drift_clock", {"ppm": 0}),
-    "clog": ("unclog", {}),
 }
 """Verbs that another one, or the same with other options, ends."""
 
 
 def heal(cluster: SimCluster, fault: Fault, names: list[str]) -> None:
-    """One link, or everything at each of the names."""
+    """One link, or everything at each of the names; what was clogged is let go."""
     if len(names) == 2 and not fault.options.get("island"):
         cluster.faults.heal(*names)
     else:
-        for name in names:
-            cluster.faults.heal(name)
+        cluster.faults.heal(names)
 
 
 def resolve(cluster: SimCluster, word: str) -> str:

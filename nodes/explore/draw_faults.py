@@ -10,16 +10,30 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import ClusterConfig
-from nodes.explore.plan import Caller, Deed, Fault, Moment
+from nodes.explore.plan import Caller, Fault
 from nodes.families import Family, family_named
+from nodes.sim.medium import FAILING, TORN
+from nodes.sim.triggers import Trigger
 
 COORDINATION = "coordination"
 COUNTS = (0, 1, 2, 3, 3, 4, 6, 10)
 STEPS = {
-    "mams": ("election/draw", "election/lock", "upgrade/1", "upgrade/2", "upgrade/3", "upgrade/4", "upgrade/5", "upgrade/6", "shrink/", "renewing/"),
-    "paxos": ("takeover/1", "takeover/2", "takeover/3", "takeover/4", "election/lock"),
-    "symmetric": ("view change/",),
-}  # fmt: skip
+    "mams": (
+        "election/draw",
+        "election/lock",
+        *(f"upgrade/{step}" for step in range(8)),
+        "upgrade/2b",
+        "shrink/",
+        "renewing/open",
+        "renewing/standby",
+        "image/order",
+        "image/taken",
+        "checkpoint/drain",
+        "checkpoint/mark",
+    ),
+    "paxos": ("election/lock", *(f"takeover/{step}" for step in range(1, 5)), "view/"),
+    "symmetric": tuple(f"view change/{step}" for step in range(1, 6)),
+}
 CLIENT_MESSAGES = ("Request", "Answer", "CheckOperation", "Checked")
 MESSAGES = {
     "mams": (
@@ -102,7 +116,7 @@ class FaultDrawer:
     def _fault(
         self, verb: str, targets: list[str], options: dict[str, Any] | None = None, lasting: bool = True
     ) -> Fault:
-        on = self._moment() if self._rng.random() < 0.4 else None
+        on = self._trigger() if self._rng.random() < 0.4 else None
         at_ms = 0 if on else self._rng.randrange(self._span_ms)
         return Fault(verb, targets, options or {}, at_ms, on, self._duration() if lasting else 0)
 
@@ -111,17 +125,17 @@ class FaultDrawer:
         session = self._cluster.timing.session_timeout_ms
         return self._rng.choice((1, 20, session // 4, session, session * 3 // 2, session * 3, 0))
 
-    def _moment(self) -> Moment:
-        deed: Deed = self._rng.choice(("sync", "write", "send", "deliver", "step"))
-        kind = ""
+    def _trigger(self) -> Trigger:
+        kind = self._rng.choice(("sync", "write", "sent", "delivered", "step"))
         replication = self._family.replication
-        if deed == "step":
-            kind = self._rng.choice(STEPS.get(replication, STEPS["mams"]))
-        elif deed in ("send", "deliver"):
-            kind = self._rng.choice(("", *CLIENT_MESSAGES, *MESSAGES.get(replication, JOURNAL_MESSAGES)))
-        ordinal = self._rng.choice((1, 1, 2, 3, 5, self._rng.randint(1, 60), self._rng.randint(1, 300)))
-        server = self._rng.choice(("", self._rng.choice(self._servers)))
-        return Moment(deed, server, kind, ordinal, self._rng.random() < 0.5)
+        name = ""
+        if kind == "step":
+            name = self._rng.choice(STEPS.get(replication, STEPS["mams"]))
+        elif kind in ("sent", "delivered"):
+            name = self._rng.choice(("", *CLIENT_MESSAGES, *MESSAGES.get(replication, JOURNAL_MESSAGES)))
+        ordinal = self._rng.choice((1, 1, 2, 3, 5, self._rng.randint(1, 30), self._rng.randint(1, 200)))
+        when = "after" if kind == "step" else self._rng.choice(("before", "after"))
+        return Trigger(kind, self._server(), ordinal, when, name)
 
     # --- whom ------------------------------------------------------------------------------------------------------
 
@@ -147,7 +161,7 @@ class FaultDrawer:
         return [self._fault(verb, self._some())]
 
     def power(self) -> list[Fault]:
-        torn = {"torn": self._rng.choice(("prefix", "sectors", "nothing"))}
+        torn = {"torn": self._rng.choice(TORN)}
         return [self._fault("power_loss", self._some(), torn)]
 
     def pause(self) -> list[Fault]:
@@ -198,7 +212,9 @@ class FaultDrawer:
         verb = self._rng.choice(("slow_disk", "slow_disk", "fail_disk", "fill_disk"))
         options: dict[str, Any] = {}
         if verb == "slow_disk":
-            options = {"ms": self._rng.choice((5, 50, 700))}
+            options = {"ms": self._rng.choice((5, 50, 700)), "share": self._rng.choice((0.1, 1.0))}
+        elif verb == "fail_disk":
+            options = {"what": self._rng.choice(FAILING), "times": self._rng.choice((0, 1, 1, 3))}
         elif verb == "fill_disk":
             options = {"free": self._rng.choice((0, 4_096, 65_536))}
         return [self._fault(verb, [self._server()], options)]
@@ -208,8 +224,9 @@ class FaultDrawer:
         server = self._server()
         if verb == "corrupt":
             what = self._rng.choice(("journal", "journal_tail", "image", "block"))
+            place = self._rng.choice(("middle", "drawn"))
             crash = [self._fault("crash", [server])] if self._rng.random() < 0.5 else []
-            return [*crash, self._fault(verb, [server], {"what": what}, lasting=False)]
+            return [*crash, self._fault(verb, [server], {"what": what, "place": place}, lasting=False)]
         return [self._fault(verb, [server], lasting=verb == "new_disk")]
 
     def clock(self) -> list[Fault]:

@@ -1,4 +1,4 @@
-"""A plan as a part of a scenario file: what differs from the defaults, and nothing else."""
+"""Plans and scenarios as files have them: what differs from the defaults, and nothing else."""
 
 from __future__ import annotations
 
@@ -12,12 +12,8 @@ from nodes.families import family_named
 from nodes.sim.conditions import BadConditions, check
 
 
-def sparse(plan: Plan) -> dict[str, Any]:
-    """The plan without what is as by default; `plan_of` makes it whole again."""
-    return _sparse(plan)
-
-
-def _sparse(struct: msgspec.Struct) -> dict[str, Any]:
+def sparse(struct: msgspec.Struct) -> dict[str, Any]:
+    """A structure without what is as by default; `plan_of` makes a plan whole again."""
     found: dict[str, Any] = {}
     for field in msgspec.structs.fields(struct):
         value = getattr(struct, field.name)
@@ -31,7 +27,7 @@ def _sparse(struct: msgspec.Struct) -> dict[str, Any]:
 
 def _built(value: Any) -> Any:
     if isinstance(value, msgspec.Struct):
-        return _sparse(value)
+        return sparse(value)
     if isinstance(value, list):
         return [_built(each) for each in value]
     return value

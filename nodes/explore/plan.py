@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 
 from nodes.config import ClusterConfig
 from nodes.sim.conditions import Conditions
+from nodes.sim.triggers import Trigger
 
 SPAN_MAX_MS = 3_600_000
 Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=SPAN_MAX_MS)]
-Deed = Literal["sync", "write", "send", "deliver", "step"]
-
-
-class Moment(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
-    """A place in a server's progress: before or after the n-th deed of a kind, counted from the beginning of the load."""
-
-    deed: Deed
-    """A disk's sync, a write to coordination, a message sent or delivered, a step of a procedure."""
-    server: str = ""
-    """Whose; empty for anybody's."""
-    kind: str = ""
-    """Of message (`Prepare`), of file (`journal`), or `PROCEDURE/STEP`; empty for any."""
-    ordinal: Annotated[int, msgspec.Meta(ge=1)] = 1
-    before: bool = False
 
 
 class Fault(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
@@ -36,8 +23,8 @@ class Fault(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaul
     """Names, or roles as of that moment: `active of g1`, `standby of g1`, `1 of g1` (by number in the configuration)."""
     options: dict[str, Any] = {}
     at_ms: Milliseconds = 0
-    on: Moment | None = None
-    """Instead of a time; never if that never comes."""
+    on: Trigger | None = None
+    """Instead of a time: a place in a server's progress, counted from the beginning of the load; the server may be named by a role."""
     for_ms: Milliseconds = 0
     """Taken back after this time; 0: it stays until the end."""
 

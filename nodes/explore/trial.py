@@ -8,20 +8,21 @@ from collections.abc import Callable
 from functools import partial
 
 import msgspec
+from msgspec.structs import replace
 
 from nodes.config import MILLISECOND, SECOND
 from nodes.explore import audit
 from nodes.explore.atlas import Atlas
 from nodes.explore.core import disturbed_still, heal_all, heal_core
 from nodes.explore.coverage import Coverage
-from nodes.explore.deeds import carry_out, take_back
+from nodes.explore.deeds import carry_out, resolve, take_back
 from nodes.explore.load import Client
 from nodes.explore.plan import Caller, Failure, Fault, Outcome, Plan
-from nodes.explore.triggers import arm
 from nodes.invariants import registry
 from nodes.sim.cluster import SimCluster
-from nodes.sim.faults import FaultUnsupported
+from nodes.sim.faulting import FaultUnsupported
 from nodes.sim.loop import Stuck
+from nodes.sim.triggers import Trigger
 from nodes.trace.events import Configured, Stamped
 
 START_NS = 120 * SECOND
@@ -113,11 +114,19 @@ class Trial:
             if fault.on is None:
                 todo.append((fault.at_ms, partial(self._begin, fault)))
             else:
-                arm(cluster, fault.on, partial(self._begin, fault))
+                self._arm(fault, fault.on)
         for at_ms, step in sorted(todo, key=lambda each: each[0]):
             cluster.run_until(max(cluster.now_ns, start_ns + at_ms * MILLISECOND))
             step()
         cluster.run_until(max(cluster.now_ns, start_ns + plan.span_ms * MILLISECOND))
+
+    def _arm(self, fault: Fault, trigger: Trigger) -> None:
+        """Who has no such progress to make is not waited for."""
+        try:
+            server = resolve(self.cluster, trigger.server)
+            self.cluster.triggers.arm(replace(trigger, server=server), partial(self._begin, fault))
+        except FaultUnsupported:
+            pass
 
     def _start(self, caller: Caller) -> None:
         self.clients.append(Client(self.cluster, caller))

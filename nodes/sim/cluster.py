@@ -37,9 +37,10 @@ from nodes.sim.faults import SimFaults
 from nodes.sim.links import Links
 from nodes.sim.loop import Loop, Machine, Stuck
 from nodes.sim.network import Held, Match, Net, SimNetwork
+from nodes.sim.triggers import Triggers
 from nodes.sim.world import Numbers, SimTrace, SimWorld
 from nodes.trace.base import Event
-from nodes.trace.events import Configured, Placed, Stamped, Started, Stopped
+from nodes.trace.events import Configured, Placed, Stamped, Started, StepTaken, Stopped
 from nodes.wire.codec import Codec
 from nodes.wire.messages import Answer
 from nodes.workloads.generator import Workload, start_workload
@@ -64,7 +65,7 @@ class Server:
         self.client = False
         """Whether it keeps nothing: a client's next life is another client."""
         self.gone = False
-        """Never to come back."""
+        """Its machine is lost for ever."""
         self.machine: Machine | None = None
         self.world: SimWorld | None = None
 
@@ -136,6 +137,9 @@ class SimCluster:
         self.servers: dict[str, Server] = {}
         self.workload: Workload | None = None
         self.faults = SimFaults(self)
+        self.triggers = Triggers(self)
+        self.at_step: Callable[[str, StepTaken], None] | None = None
+        """Lets a schedule strike at a step, after all listeners know of it."""
         for name in config.journal.nodes:
             self.add_journal_node(name)
         for group in config.groups:
@@ -221,8 +225,9 @@ class SimCluster:
             server.skew_ns,
             lambda error: self._on_error(server, error),
         )
+        self.triggers.attach(server)
         machine.call(self._begin, server, world, network.address)
-        if not server.group:
+        if not server.group and not self.loop.runs:
             self.run_until(self.now_ns)
 
     def _begin(self, server: Server, world: SimWorld, address: str) -> None:
@@ -270,6 +275,8 @@ class SimCluster:
             self.configured[event.group] = event.members
         for listener in self._listeners:
             listener(stamped)
+        if self.at_step is not None and type(event) is StepTaken:
+            self.at_step(stamped.server, event)
 
     def tell(self, server: str, event: Event) -> None:
         """An event of the world around the servers."""
@@ -304,7 +311,7 @@ class SimCluster:
         }
 
     def settled(self) -> bool:
-        """Everybody is in step, and one leads each group where one does."""
+        """Everybody who is not gone for ever is in step, and one leads each group where one does."""
         there = [name for name, server in self.servers.items() if server.group and not server.gone]
         places = [self.places.get(name, "") for name in there]
         leads = sum(place in LEADING for place in places)
