@@ -50,6 +50,9 @@ class Configuration(msgspec.Struct, frozen=True):
     def write_quorum(self) -> int:
         return len(self.members) // 2 + 1
 
+    def has_write_quorum(self, names: list[str]) -> bool:
+        return sum(member in names for member in self.members) >= self.write_quorum
+
     @property
     def read_quorum(self) -> int:
         """Every write quorum meets every set of so many members."""
