@@ -84,8 +84,10 @@ class ViewMoved(Exception):
 class Watch:
     """One of a server's watchers: armed by the next read, fires once."""
 
-    def __init__(self, fired: Callable[[], None]):
+    def __init__(self, fired: Callable[[], None], once: bool = False):
         self._fired = fired
+        self._once = once
+        """The mutation `forgotten_watch`: what fired is not set again in this session."""
         self._armed = False
 
     def arm(self) -> Callable[[str], None] | None:
@@ -96,7 +98,8 @@ class Watch:
         return self._fire
 
     def _fire(self, path: str) -> None:
-        self._armed = False
+        if not self._once:
+            self._armed = False
         self._fired()
 
     def forget(self) -> None:

@@ -12,6 +12,8 @@ from nodes.trace.events import Configured, Stamped, StepTaken
 from tests.simulation.mams.lab import Lab
 
 Schedule = Callable[[Lab], None]
+SETTLES = "settles"
+"""That after every fault has ended all servers are in step again, and every call has returned."""
 
 
 def at_step(lab: Lab, procedure: str, step: str) -> list[str]:
@@ -104,8 +106,89 @@ def readmit_during_shrink(lab: Lab) -> None:
     lab.run_ms(2_000)
 
 
+def off_by_one_quorum(lab: Lab) -> None:
+    """Half of four is enough to answer; the other half has never seen the group."""
+    lab.ada.call(Mkdir("/a"))
+    active, (first, *others) = lab.active, lab.standbys
+    lab.hold_journals(*others)
+    lab.begin(lab.ada, Mkdir("/lost"))
+    lab.run_ms(50)
+    lab.faults.crash(active)
+    lab.faults.pause(first)
+    drop_all(lab)
+    lab.run_ms(12_000)
+    lab.faults.resume(first)
+    lab.begin(lab.eve, Stat("/lost"))
+    lab.run_ms(2_000)
+
+
+def commit_before_sync(lab: Lab) -> None:
+    """The active's copy counts before its disk has it; its power fails, and the other copy is gone for a while."""
+    lab.ada.call(Mkdir("/a"))
+    active, (other,) = lab.active, lab.standbys
+    lab.faults.slow_disk(active, 300)
+    lab.begin(lab.ada, Mkdir("/forgotten"))
+    lab.run_ms(50)
+    lab.faults.power_loss(active)
+    lab.faults.crash(other)
+    lab.faults.slow_disk(active, 0)
+    lab.run_ms(6_000)
+    lab.faults.restart(active)
+    lab.run_ms(12_000)
+    lab.faults.restart(other)
+    lab.begin(lab.eve, Stat("/forgotten"))
+    lab.run_ms(2_000)
+
+
+def ack_of_gap(lab: Lab) -> None:
+    """One standby has group k and not k+1, the other acknowledges k+1 without k."""
+    lab.ada.call(Mkdir("/a"))
+    active, (first, second) = lab.active, lab.standbys
+    lost = lab.hold_journals(second)
+    lab.ada.call(Mkdir("/b"))
+    lost.drop()
+    lab.hold_journals(first)
+    lab.begin(lab.ada, Mkdir("/c"))
+    lab.run_ms(20)
+    lab.faults.crash(active)
+    drop_all(lab)
+    lab.await_next_active()
+    lab.begin(lab.eve, Stat("/c"))
+    lab.run_ms(1_000)
+
+
+def reused_epoch(lab: Lab) -> None:
+    """The old active is cut off with a group that nobody has; who comes after it writes another one under the same epoch and sn."""
+    lab.ada.call(Mkdir("/a"))
+    old = lab.active
+    lab.hold_journals(*lab.standbys)
+    lab.begin(lab.ada, Mkdir("/b"))
+    lab.run_ms(20)
+    lab.faults.cut(old)
+    drop_all(lab)
+    lab.await_next_active()
+    lab.begin(lab.eve, Mkdir("/c"))
+    lab.run_ms(2_000)
+    lab.faults.heal_all()
+    lab.run_ms(3_000)
+    lab.begin(lab.eve, Mkdir("/d"))
+
+
+def forgotten_watch(lab: Lab) -> None:
+    """A group of one server loses its lock; its watch fired when it took that lock, and nobody else is there to notice."""
+    lab.ada.call(Mkdir("/a"))
+    lab.faults.take_lock("g1")
+    lab.run_ms(8_000)
+    lab.begin(lab.eve, Stat("/a"))
+
+
 SCHEDULES: dict[str, tuple[Schedule, int, set[str]]] = {
     "join_under_load": (join_under_load, 2, {"no lost write"}),
     "readmit_during_shrink": (readmit_during_shrink, 2, {"no lost write"}),
+    "off_by_one_quorum": (off_by_one_quorum, 3, {"no lost write"}),
+    "commit_before_sync": (commit_before_sync, 1, {"no lost write"}),
+    "ack_of_gap": (ack_of_gap, 2, {"no lost write"}),
+    "reused_epoch": (reused_epoch, 2, {"one active"}),
+    "forgotten_watch": (forgotten_watch, 0, {SETTLES}),
 }
 """Switch to (schedule, standbys, checks of which one must turn red)."""
