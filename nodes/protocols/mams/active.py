@@ -75,6 +75,13 @@ class Active(Leader):
     def epoch(self) -> int:
         return self.upgrade.epoch
 
+    @property
+    def writes(self) -> bool:
+        """Whether it serves, writes too."""
+        if not self.serving or not self.lease.holds:
+            return False
+        return self.writer is not None and not self.writer.parked
+
     # --- steps ----------------------------------------------------------------------------------------------------
 
     def on_promise(self, peer: str, message: Promise) -> None:
@@ -231,6 +238,7 @@ class Active(Leader):
             self.upgrade.recovery.ask(self.keeper.missing())
             if clock.monotonic_ns() >= grace_ns:
                 await self._try_shrink()
+                await self._find_quorum()
             for _ in range(10):
                 if replica.state.commit_sn >= sn and not self._expected():
                     break
@@ -265,6 +273,7 @@ class Active(Leader):
         if self.neighbours is not None:
             self._join_groups(self.neighbours)
         self.answering.begin(self.epoch)
+        replica.forcing.end("done", f"serves in epoch {self.epoch} from sn {mark.sn} on")
 
     def _join_groups(self, neighbours: Neighbours) -> None:
         """Operations on several groups: those that are open are taken up before new ones come (DCFS2 §4.4)."""
@@ -295,9 +304,19 @@ class Active(Leader):
             await self._replica.world.clock.sleep(pause_ns)
 
     async def _try_shrink(self) -> None:
-        assert self.keeper is not None
+        assert self.keeper is not None and self.sync is not None
         if self.keeper.missing():
             await self.keeper.shrink()
+        if self.sync.lacks_quorum and self._replica.forcing.stands:
+            done = await self.keeper.force()
+            if done and self.serving:
+                self._replica.forcing.end("done", f"{self._replica.name} takes writes again")
+
+    async def _find_quorum(self) -> None:
+        """Below the floor a group comes back with whoever can be renewed, before it serves (safety rule 19)."""
+        assert self.sync is not None and self.renewing is not None
+        if self.sync.lacks_quorum:
+            await self.renewing.renew_one()
 
     async def _ask_back(self) -> None:
         """A member that fell silent, but is still a standby of the view, is sent journals again once it answers."""

@@ -13,6 +13,7 @@ from nodes.protocols.mams.checkpoints.ledger import Ledger
 from nodes.protocols.mams.checkpoints.pins import Pins
 from nodes.protocols.mams.pool_node import EPOCH_FILE, PoolNode
 from nodes.protocols.mams.ssp import Ssp
+from nodes.replicas.forcing import Forcing
 from nodes.replicas.log import NOTHING, ReplicaLog, base_under
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import GlobalView
@@ -52,6 +53,7 @@ class Replica:
     pins: Pins
     origin: Origin
     """The incarnation of the cluster that this server lives in."""
+    forcing: Forcing
     void: Void = field(default_factory=Void)
     """The blocks that are no part of its past."""
 
@@ -137,11 +139,14 @@ def open_replica(
     promised = max(last.epoch, stored_epoch(world))
     calls = Calls(world)
     view = GlobalView(world.coordination, group.name, world.name, holes.stale_view_write)
-    pool = PoolNode(world, log, state, promised, holes, lambda: rebuild(replica), config.cluster.mutations.ack_of_gap)
+    pool = PoolNode(
+        world, log, state, promised, holes, lambda: rebuild(replica), config.cluster.mutations.ack_of_gap
+    )
     pool.on_written = pins.on_group
     ledger = Ledger(world, [each.name for each in config.cluster.groups])
+    forcing = Forcing(world, config.cluster.mutations.floor_without_way_back)
     replica = Replica(
-        world, config, group, view, images, log, state, pool, calls, choice, ledger, pins, origin
+        world, config, group, view, images, log, state, pool, calls, choice, ledger, pins, origin, forcing
     )
     replica.begin_incarnation(origin)
     return replica
