@@ -5,7 +5,7 @@ One procedure writes the journal, so that whatever arrived while it was syncing 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
@@ -53,6 +53,7 @@ class PoolNode:
         promised: int,
         holes: Holes,
         rebuild: Callable[[], None],
+        keep_aside: Callable[[int], Awaitable[None]],
         acknowledges_gaps: bool = False,
     ):
         self._world = world
@@ -61,6 +62,7 @@ class PoolNode:
         self._state = state
         self._holes = holes
         self._rebuild = rebuild
+        self._keep_aside = keep_aside
         self._acknowledges_gaps = acknowledges_gaps
         """The mutation `ack_of_gap`."""
         self.promised = promised
@@ -261,6 +263,8 @@ class PoolNode:
         """Removes the journal's groups after sn, and from the namespace if they are in it."""
         if self._log.last.sn <= sn:
             return
+        if self._state.applied_sn > sn:
+            await self._keep_aside(sn)
         self._unsynced = [durable for durable in self._unsynced if durable.sn <= sn]
         await self._log.cut(sn)
         self._world.trace.emit(Cut(sn, reason))

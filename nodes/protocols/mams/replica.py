@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from nodes.config import GroupConfig, ServerConfig
 from nodes.metadata.namespace import Namespace
-from nodes.protocols.mams.checkpoints.incarnation import Origin, stored_origin
+from nodes.protocols.mams.checkpoints.incarnation import Origin, set_journal_aside, stored_origin
 from nodes.protocols.mams.checkpoints.ledger import Ledger
 from nodes.protocols.mams.checkpoints.pins import Pins
 from nodes.protocols.mams.pool_node import EPOCH_FILE, PoolNode
@@ -140,7 +140,14 @@ def open_replica(
     calls = Calls(world)
     view = GlobalView(world.coordination, group.name, world.name, holes.stale_view_write)
     pool = PoolNode(
-        world, log, state, promised, holes, lambda: rebuild(replica), config.cluster.mutations.ack_of_gap
+        world,
+        log,
+        state,
+        promised,
+        holes,
+        lambda: rebuild(replica),
+        lambda sn: keep_aside(replica, sn),
+        config.cluster.mutations.ack_of_gap,
     )
     pool.on_written = pins.on_group
     ledger = Ledger(world, [each.name for each in config.cluster.groups])
@@ -184,8 +191,16 @@ def stored_epoch(world: World) -> int:
         return 0
 
 
+async def keep_aside(replica: Replica, sn: int) -> None:
+    """Groups that were applied are about to be cut: a person forced another server that lacks them, or a hole is open. Raises OSError."""
+    directory = f"aside/after-{sn}-of-epoch-{replica.log.last.epoch}"
+    if replica.log.last.sn > sn:
+        await set_journal_aside(replica.world.disk, replica.log, sn, directory)
+    await replica.images.set_aside_beyond(sn, f"{directory}/image")
+
+
 def rebuild(replica: Replica) -> None:
-    """Makes the namespace anew from image and journal after applied groups were cut (only an open hole does that)."""
+    """Makes the namespace anew from image and journal after applied groups were cut."""
     stored = replica.images.newest(replica.log.holds)
     if stored is None and replica.log.base.sn:
         raise JournalCorrupt("journal", 0, replica.log.base.sn + 1, "no whole image reaches so far")

@@ -112,6 +112,35 @@ def test_what_the_others_had_alone_is_lost_and_said(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
+def test_images_of_what_is_lost_are_set_aside(seed: int) -> None:
+    lab = Lab(seed, standbys=2, image_every=4)
+    lab.ada.call(Mkdir("/b"))
+    old, (first, behind) = lab.active, lab.standbys
+    held = lab.hold_journals(behind)
+    for number in range(12):
+        lab.ada.call(Mkdir(f"/lost{number}"))
+        lab.run_ms(300)
+    lab.run_ms(2_000)
+    lab.faults.crash(old)
+    lab.faults.crash(first)
+    held.drop()
+    lab.run_ms(15_000)
+    lab.faults.force("g1", behind)
+    serves(lab, "/c")
+    lab.finish()
+    for name in (old, first):
+        kept = [path for path in lab.cluster.servers[name].store.files if path.startswith("aside/after-")]
+        assert any("/journal/" in path for path in kept) and any("/image/" in path for path in kept), kept
+    for name in lab.cluster.view():
+        lab.faults.power_loss(name)
+    for name in lab.cluster.view():
+        lab.faults.restart(name)
+    lab.cluster.run_until(lab.cluster.settled)
+    lab.eve.call(Stat("/c"))
+    assert "same sn same state" not in lab.broken()
+
+
+@pytest.mark.parametrize("seed", range(3))
 def test_who_answers_with_a_longer_journal_is_copied_first(seed: int) -> None:
     lab = Lab(seed, standbys=4)
     lab.ada.call(Mkdir("/a"))
