@@ -169,6 +169,29 @@ class SimFaults(LinkFaults, DiskFaults):
             return False
         return bool(self._cluster.ask(name, {"do": "change_view"})["asked"])
 
+    def force(self, group: str, server: str) -> int:
+        """A server serves without the quorum that safety asks for; refused while somebody serves."""
+        cluster = self._cluster
+        target = self._server(server, "running")
+        if target.group != group:
+            raise FaultUnsupported(f"{server} is no server of {group}")
+        if not family_named(cluster.config.protocol).forced:
+            nodes = ", ".join(cluster.config.journal.nodes)
+            raise FaultUnsupported(f"{group} cannot be forced: its journal lies on {nodes}; restart those")
+        there = [
+            name
+            for name, each in cluster.servers.items()
+            if each.group == group and each.process == "running"
+        ]
+        for name in there:
+            if cluster.ask(name, {"do": "standing"})["serves"]:
+                raise FaultUnsupported(f"{group} is served by {name} already: nothing is forced")
+        refused = cluster.ask(server, {"do": "force"})["refused"]
+        if refused:
+            raise FaultUnsupported(refused)
+        sn = cluster.ask(server, {"do": "standing"})["sn"]
+        return self._begin("force", [group, server], lasting=False, sn=sn)
+
     # --- disks, clocks, servers ------------------------------------------------------------------------------------
 
     def skew_clock(self, server: str, ms: int) -> int:

@@ -44,6 +44,10 @@ class Recovery:
         """How many members of the configuration have promised, ourselves counted."""
         return sum(m in self.promises or m == self._replica.name for m in configuration.members)
 
+    def silent(self, configuration: Configuration) -> list[str]:
+        """Members that have not promised."""
+        return [m for m in configuration.members if m not in self.promises and m != self._replica.name]
+
     async def hear(self, configuration: Configuration, timeout_ns: int) -> bool:
         """Asks until a read quorum has promised; False when the time is over."""
         clock = self._replica.world.clock
