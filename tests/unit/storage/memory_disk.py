@@ -38,6 +38,8 @@ class MemoryDisk:
         self.files: dict[str, bytearray] = {}
         self.durable: dict[str, bytes] = {}
         self.fails = False
+        self.fails_at = ""
+        """The one file that cannot be replaced."""
         self.removals_left = -1
         """The machine dies at the removal after so many; -1 for never."""
 
@@ -55,6 +57,8 @@ class MemoryDisk:
         return MemoryFile(self, path)
 
     async def replace(self, path: str, octets: bytes) -> None:
+        if self.fails or path == self.fails_at:
+            raise OSError(5, "Input/output error", path)
         self.files[path] = bytearray(octets)
         self.durable[path] = octets
 
