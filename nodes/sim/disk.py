@@ -15,13 +15,26 @@ CAPACITY = 1 << 40
 
 
 class StoredFile:
-    """Its octets, and how many of them are durable; -1 while not even its name is."""
+    """Its octets, and how many of them are durable; -1 while not even its name is.
 
-    __slots__ = ("durable", "octets")
+    `lost`: what is behind was dropped by a sync that failed. Reads still show it, no later sync writes it (-1: nothing was).
+    """
+
+    __slots__ = ("durable", "lost", "octets")
 
     def __init__(self) -> None:
         self.octets = bytearray()
         self.durable = -1
+        self.lost = -1
+
+    def fail_sync(self) -> None:
+        """The kernel holds what was to be written for clean from now on, although no disk has it."""
+        if self.lost < 0 and len(self.octets) > self.durable:
+            self.lost = max(self.durable, 0)
+
+    def synced(self, size: int) -> None:
+        reached = size if self.lost < 0 else min(size, self.lost)
+        self.durable = max(self.durable, min(reached, len(self.octets)))
 
 
 class Store:
@@ -83,12 +96,18 @@ class SimFile:
         synced, room = self._disk.store.synced, self._path.partition("/")[0]
         synced[room] = synced.get(room, 0) + 1
         size = len(self._file.octets)
-        await self._disk.wait(self._path)
-        self._file.durable = max(self._file.durable, min(size, len(self._file.octets)))
+        try:
+            await self._disk.wait(self._path)
+        except OSError:
+            self._file.fail_sync()
+            raise
+        self._file.synced(size)
 
     async def truncate(self, size: int) -> None:
         del self._file.octets[size:]
         self._file.durable = min(self._file.durable, size)
+        if size <= self._file.lost:
+            self._file.lost = -1
         await self.sync()
 
     def close(self) -> None:
