@@ -50,6 +50,9 @@ class Configuration(msgspec.Struct, frozen=True):
     def write_quorum(self) -> int:
         return len(self.members) // 2 + 1
 
+    def has_write_quorum(self, names: list[str]) -> bool:
+        return sum(member in names for member in self.members) >= self.write_quorum
+
     @property
     def read_quorum(self) -> int:
         """Every write quorum meets every set of so many members."""
@@ -81,8 +84,10 @@ class ViewMoved(Exception):
 class Watch:
     """One of a server's watchers: armed by the next read, fires once."""
 
-    def __init__(self, fired: Callable[[], None]):
+    def __init__(self, fired: Callable[[], None], once: bool = False):
         self._fired = fired
+        self._once = once
+        """The mutation `forgotten_watch`: what fired is not set again in this session."""
         self._armed = False
 
     def arm(self) -> Callable[[str], None] | None:
@@ -93,7 +98,8 @@ class Watch:
         return self._fire
 
     def _fire(self, path: str) -> None:
-        self._armed = False
+        if not self._once:
+            self._armed = False
         self._fired()
 
     def forget(self) -> None:

@@ -144,7 +144,7 @@ class Active(Leader):
         if (
             sync is None
             or peer in sync.participants
-            or peer not in sync.configurations[-1].members
+            or peer not in sync.configurations[0].members
             or (self.serving and peer not in self._asked_back)
         ):
             return
@@ -192,7 +192,8 @@ class Active(Leader):
         assert upgrade.configuration is not None and upgrade.recovery is not None
         log, holes = replica.log, replica.config.cluster.holes
         sync = self.sync = replica.choice.journal_sync(
-            replica.world, self.epoch, log, replica.state, replica.pool, upgrade.configuration, holes.silent_shrink
+            replica.world, self.epoch, log, replica.state, replica.pool, upgrade.configuration, holes.silent_shrink,
+            replica.config.cluster.mutations,
         )  # fmt: skip
         writer = self.writer = JournalWriter(
             replica.world, replica.group.name, replica.group.number, self.neighbours is not None, self.epoch, replica.origin.incarnation,
@@ -200,7 +201,7 @@ class Active(Leader):
         )  # fmt: skip
         replica.pool.on_own_durable = sync.on_own_durable
         self.keeper = ConfigurationKeeper(replica, sync, self.epoch, log.last.sn)
-        self.imaging = Imaging(replica, sync, self.keeper, self.answering, self.epoch)
+        self.imaging = Imaging(replica, sync, self.answering, self.epoch)
         self.renewing = RenewingSessions(replica, sync, self.keeper, self.answering, self.imaging, self.epoch)
         sync.on_lost = self.renewing.on_lost
         sync.on_far = self.renewing.on_far
@@ -239,12 +240,12 @@ class Active(Leader):
         """Whether a member that promised has yet to acknowledge the flush."""
         assert self.sync is not None
         last = self._replica.log.last.sn
-        return any(participant.matched.sn < last for participant in self.sync.participants.values())
+        return any(not p.confirmed or p.matched.sn < last for p in self.sync.participants.values())
 
     def _in_step(self) -> list[str]:
         assert self.sync is not None
         last = self._replica.state.commit_sn
-        return [name for name, p in self.sync.participants.items() if p.matched.sn >= last]
+        return [name for name, p in self.sync.participants.items() if p.confirmed and p.matched.sn >= last]
 
     def _not_promised(self, servers: list[str]) -> list[str]:
         """They are asked to: who has promised this epoch answers no more."""

@@ -26,7 +26,7 @@ from nodes.protocols.mams.messages import (
     Recover,
     Stale,
 )
-from nodes.replicas.log import ReplicaLog, decode_group, up_to
+from nodes.replicas.log import ReplicaLog, decode_group, mark_of, up_to
 from nodes.replicas.state import ReplicatedState
 from nodes.trace.events import Cut, Durable, Warned
 from nodes.trace.ignoring import Ignoring
@@ -53,6 +53,7 @@ class PoolNode:
         promised: int,
         holes: Holes,
         rebuild: Callable[[], None],
+        acknowledges_gaps: bool = False,
     ):
         self._world = world
         self._ignoring = Ignoring(world)
@@ -60,6 +61,8 @@ class PoolNode:
         self._state = state
         self._holes = holes
         self._rebuild = rebuild
+        self._acknowledges_gaps = acknowledges_gaps
+        """The mutation `ack_of_gap`."""
         self.promised = promised
         self.incarnation = 0
         """Of the cluster: who asks in another one is not answered (safety rule 14)."""
@@ -169,7 +172,10 @@ class PoolNode:
         self._promise(message.epoch)
         log = self._log
         if not log.holds(message.previous):
-            self._replies.append((peer, Mismatch(message.epoch, self._state.commit_sn, log.tails())))
+            gap: Message = Mismatch(message.epoch, self._state.commit_sn, log.tails())
+            if self._acknowledges_gaps and message.groups:
+                gap = Prepared(message.epoch, mark_of(decode_group(message.groups[-1]), message.groups[-1]))
+            self._replies.append((peer, gap))
             return
         sn = message.previous.sn
         for octets in message.groups:

@@ -193,6 +193,6 @@ class RenewingSessions:
             participant = self._sync.participants.get(junior)
             if participant is None:
                 return False
-            if self._replica.log.last.sn - participant.matched.sn <= gap:
+            if participant.confirmed and self._replica.log.last.sn - participant.matched.sn <= gap:
                 return True
             await self._replica.world.clock.sleep(LOOK_NS)

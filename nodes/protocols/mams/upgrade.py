@@ -55,7 +55,10 @@ class Upgrade:
         )
 
     def _begin(self, last: EpochNode) -> int:
-        self.epoch = max(last.epoch, self._replica.pool.promised) + 1
+        newest = max(last.epoch, self._replica.pool.promised)
+        if self._replica.config.cluster.mutations.reused_epoch and newest:
+            newest -= 1
+        self.epoch = newest + 1
         return self.epoch
 
     async def recover(self, timeout_ns: int) -> bool:
