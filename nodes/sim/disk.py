@@ -56,6 +56,10 @@ class Store:
                 del file.octets[self.rng.randint(file.durable, len(file.octets)) :]
                 file.durable = len(file.octets)
 
+    def wipe(self) -> None:
+        """Another medium is in its place, with nothing on it."""
+        self.files = {}
+
     def check(self, path: str) -> None:
         if self.fails:
             raise OSError(errno.EIO, os.strerror(errno.EIO), path)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 HOUR_MS = 3_600_000
 DIRECTIONS = ("both", "to", "from")
 LINK_VERBS = ("cut", "delay", "lose", "duplicate", "reorder", "damage")
-ONE_BY_ONE = ("crash", "power_loss", "stop", "restart", "pause", "resume")
+ONE_BY_ONE = ("crash", "power_loss", "new_disk", "stop", "restart", "pause", "resume")
 """Verbs that take any number of servers."""
 
 
@@ -105,6 +105,15 @@ class SimFaults:
         target.store.lose_power()
         return fault
 
+    def new_disk(self, server: str) -> int:
+        """The server gets an empty disk, and is stopped; one that runs is killed first."""
+        target = self._server(server)
+        fault = self._begin("new_disk", [server])
+        if target.process != "stopped":
+            self._kill(target)
+        target.store.wipe()
+        return fault
+
     def stop(self, server: str) -> int:
         target = self._server(server, "running")
         fault = self._begin("stop", [server])
@@ -124,7 +133,7 @@ class SimFaults:
             self._cluster.ensemble.restart()
         else:
             self._cluster.start(self._server(server, "stopped"))
-        return self._end(server, "crash", "stop", "power_loss")
+        return self._end(server, "crash", "stop", "power_loss", "new_disk")
 
     def pause(self, server: str) -> int:
         target = self._server(server, "running")

@@ -17,6 +17,7 @@ from nodes.replicas.log import NOTHING, ReplicaLog, base_under
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import GlobalView
 from nodes.slots import CrossGroup, GroupHost, ImageStore, MakeImageStore, StoredFile
+from nodes.storage.identity import Identity
 from nodes.storage.journal_file import Journal, JournalCorrupt
 from nodes.trace.events import Applied, JournalOpened, StepTaken
 from nodes.trace.pool_events import JournalPruned
@@ -52,6 +53,8 @@ class Replica:
     pins: Pins
     origin: Origin
     """The incarnation of the cluster that this server lives in."""
+    identity: Identity
+    """Of its disk."""
     void: Void = field(default_factory=Void)
     """The blocks that are no part of its past."""
 
@@ -104,7 +107,9 @@ def open_replica(
     """Reads image, journal and promised epoch. Raises Damaged, UnknownFormat, OSError."""
     holes = config.cluster.holes
     origin = stored_origin(world.disk)
-    journal = Journal.open(world.disk, "journal")
+    mutations = config.cluster.mutations
+    journal = Journal.open(world.disk, "journal", mutations)
+    identity = Identity(world, journal)
     replica: Replica
     images = choice.image_store(
         world,
@@ -137,11 +142,13 @@ def open_replica(
     promised = max(last.epoch, stored_epoch(world))
     calls = Calls(world)
     view = GlobalView(world.coordination, group.name, world.name, holes.stale_view_write)
-    pool = PoolNode(world, log, state, promised, holes, lambda: rebuild(replica), config.cluster.mutations.ack_of_gap)
+    pool = PoolNode(
+        world, log, state, promised, identity, holes, lambda: rebuild(replica), mutations.ack_of_gap
+    )
     pool.on_written = pins.on_group
     ledger = Ledger(world, [each.name for each in config.cluster.groups])
     replica = Replica(
-        world, config, group, view, images, log, state, pool, calls, choice, ledger, pins, origin
+        world, config, group, view, images, log, state, pool, calls, choice, ledger, pins, origin, identity
     )
     replica.begin_incarnation(origin)
     return replica

@@ -47,6 +47,8 @@ class MemoryDisk:
         return sorted(path.rpartition("/")[2] for path in self.files if path.startswith(directory + "/"))
 
     def read(self, path: str, offset: int = 0, length: int | None = None) -> bytes:
+        if path not in self.files:
+            raise FileNotFoundError(path)
         octets = bytes(self.files[path])
         return octets[offset:] if length is None else octets[offset : offset + length]
 
