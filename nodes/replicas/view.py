@@ -45,6 +45,8 @@ class Configuration(msgspec.Struct, frozen=True):
     number: int
     members: list[str]
     initial: int
+    disks: dict[str, int] = {}
+    """The disk of each member that has all that was acknowledged; none before the group first serves (safety rule 23)."""
 
     @property
     def write_quorum(self) -> int:

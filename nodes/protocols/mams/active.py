@@ -152,13 +152,20 @@ class Active(Leader):
             sync is None
             or peer in sync.participants
             or peer not in sync.configurations[0].members
-            or (self.serving and peer not in self._asked_back)
+            or (self.serving and not self._asks_back(peer))
         ):
             return
         common = self._replica.log.agrees_up_to(promise.tails)
         matched = None if common is None else self._replica.log.mark_at(common)
         if matched is not None:
-            sync.admit(peer, matched)
+            sync.admit(peer, matched, promise.disk.instance)
+
+    def _asks_back(self, peer: str) -> bool:
+        """One with another disk than the recorded one is no member before it is renewed: it registers."""
+        recovery = self.upgrade.recovery
+        if self.sync is None or recovery is None or peer not in self._asked_back:
+            return False
+        return recovery.is_recorded(self.sync.configurations[0], peer)
 
     # --- procedure ------------------------------------------------------------------------------------------------
 
@@ -188,7 +195,7 @@ class Active(Leader):
         self._open_writer()
         upgrade.holds_intake()
         await self._flush()
-        standbys = await upgrade.register(self._in_step())
+        standbys = await upgrade.register(await self._name_disks())
         await outlive_holders(replica.world.clock, replica.view, began_ns + session_ns, self._not_promised)
         await replica.ledger.void_pending()
         self._serve(standbys)
@@ -243,6 +250,15 @@ class Active(Leader):
                 if replica.state.commit_sn >= sn and not self._expected():
                     break
                 await clock.sleep(FLUSH_LOOK_NS)
+
+    async def _name_disks(self) -> list[str]:
+        """Who is in step, by disks that the record names before anything is answered: the first record names none (safety rule 23)."""
+        assert self.keeper is not None
+        while True:
+            in_step = self._in_step()
+            if await self.keeper.name_disks():
+                return [name for name in in_step if name in self._in_step()]
+            await self._replica.world.clock.sleep(FLUSH_LOOK_NS)
 
     def _expected(self) -> bool:
         """Whether a member that promised has yet to acknowledge the flush."""

@@ -26,8 +26,10 @@ RESEND_NS = 100 * MILLISECOND
 class Participant:
     """What the writer knows of one replica it sends to."""
 
-    def __init__(self, name: str, matched: Mark):
+    def __init__(self, name: str, matched: Mark, disk: int):
         self.name = name
+        self.disk = disk
+        """The instance of its disk: what another one acknowledged does not count."""
         self.matched = matched
         """Everything up to here is equal and durable there."""
         self.confirmed = False
@@ -114,9 +116,9 @@ class Ssp:
         self._world.network.send(participant.name, prepare)
         self._sent(participant, previous.sn + len(groups), self._world.clock.monotonic_ns())
 
-    def admit(self, name: str, matched: Mark) -> Participant:
+    def admit(self, name: str, matched: Mark, disk: int) -> Participant:
         """Sends to this replica from now on, beginning behind `matched`."""
-        participant = self.participants[name] = Participant(name, matched)
+        participant = self.participants[name] = Participant(name, matched, disk)
         self.pump(participant)
         return participant
 
@@ -127,6 +129,9 @@ class Ssp:
     def on_prepared(self, peer: str, message: Prepared) -> None:
         participant = self.participants.get(peer)
         if not self.is_ours(peer, message) or participant is None or message.mark.sn < participant.matched.sn:
+            return
+        if message.disk != participant.disk:
+            self._ignoring.tell(peer, message, "of another disk than the one that is sent groups")
             return
         if not self._log.holds(message.mark):
             self._ignoring.tell(peer, message, f"of a group {message.mark.sn} that is not in this journal")
