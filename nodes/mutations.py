@@ -26,8 +26,8 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A journal whose damaged tail was cut counts as if it had never been longer."""
     settled_groups_counted: bool = False
     """A member that is fenced for a view change reports what the unfinished change wrote as held in the old view."""
-    serves_before_reading: bool = False
-    """A restarted symmetric member takes part in a view change before it has read which attempt is the newest."""
+    stale_settle_adopted: bool = False
+    """A restarted symmetric member takes part in a view change that is over, or of which it cannot know yet whether it is."""
     floor_without_way_back: bool = False
     """`force` is refused: a group below its floor never serves again."""
 

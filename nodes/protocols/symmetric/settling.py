@@ -29,7 +29,7 @@ class Settling:
         self._member = member
         self._world = replica.world
         self._began_ns = self._world.clock.monotonic_ns()
-        self.ready = replica.config.cluster.mutations.serves_before_reading
+        self.ready = False
         """Whether this server has read, in this life, which attempt is the newest."""
         self.promised = 0
         """No earlier attempt is served."""
@@ -47,7 +47,9 @@ class Settling:
         agreed = self._replica.agreement.agreed
         begun = agreed.attempt
         over = isinstance(message, Settle) and message.final and message.attempt <= agreed.number
-        wild = over or message.attempt > begun + AHEAD_MAX or not self.ready
+        wild = message.attempt > begun + AHEAD_MAX
+        if not self._replica.config.cluster.mutations.stale_settle_adopted:
+            wild = wild or over or not self.ready
         if wild:
             reason = f"of attempt {message.attempt}; attempt {begun} is the newest, view {agreed.number} the last"
             self._replica.ignoring.tell(peer, message, reason)
