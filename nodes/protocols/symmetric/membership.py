@@ -155,9 +155,7 @@ class Membership:
         elif self.prepared:
             hears = self._outside.hears(self._now_ns())
             disk, tails = self._replica.own_disk, self._replica.log.tails()
-            join = JoinView(
-                self.view_number, tails, hears, self._replica.rules, disk.identity, disk.doubtful
-            )
+            join = JoinView(self.view_number, tails, hears, self._replica.rules, disk.identity, disk.doubtful)
             for name in sorted({*self._group.members, *self._agreement.agreed.members} - {self._world.name}):
                 self._world.network.send(name, join)
 
@@ -246,7 +244,7 @@ class Membership:
             member.wedge(agreed.start)
         self._believe()
         start = agreed.start
-        self._world.trace.emit(Serving(self._group.name, agreed.number, start.sn, start.crc))
+        self._world.trace.emit(Serving(self._group.name, agreed.number, start.sn, start.crc, agreed.members))
         for sn, outcomes in replica.show(start.sn, agreed.members):
             self._requests.on_shown(sn, outcomes)
         self._requests.begin(agreed.number)

@@ -51,7 +51,9 @@ class Settling:
         if not self._replica.config.cluster.mutations.stale_settle_adopted:
             wild = wild or over or not self.ready
         if wild:
-            reason = f"of attempt {message.attempt}; attempt {begun} is the newest, view {agreed.number} the last"
+            reason = (
+                f"of attempt {message.attempt}; attempt {begun} is the newest, view {agreed.number} the last"
+            )
             self._replica.ignoring.tell(peer, message, reason)
         return wild
 
@@ -82,7 +84,15 @@ class Settling:
     ) -> Flushed:
         disk = self._replica.own_disk
         return Flushed(
-            message.call, self.promised, tails, live, frontier, undelivered, free_ns, disk.identity, disk.doubtful
+            message.call,
+            self.promised,
+            tails,
+            live,
+            frontier,
+            undelivered,
+            free_ns,
+            disk.identity,
+            disk.doubtful,
         )
 
     def _earlier_grants_ns(self) -> int:

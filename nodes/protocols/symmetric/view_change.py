@@ -36,7 +36,9 @@ class ViewChange:
     async def run(self, invited: list[str]) -> Agreed | None:
         """The view that is installed now; None when that failed. `invited` are all who are to be in it, as far as they answer."""
         flushed = await self._flush(invited)
-        present = [name for name in self._was.members if name in flushed and self._counts(name, flushed[name])]
+        present = [
+            name for name in self._was.members if name in flushed and self._counts(name, flushed[name])
+        ]
         if not self._may_go_on(present, flushed):
             self._step("flush", f"only {len(present)} of {len(self._was.members)} members are there")
             return None

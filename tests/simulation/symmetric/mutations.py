@@ -43,7 +43,9 @@ def all_stop_and_one_returns(lab: SymmetricLab, one: str, harm: Callable[[], obj
 
 def rot_revives_alone(lab: SymmetricLab) -> None:
     """The last group rots on one disk, which looks like a torn tail (safety rule 23)."""
-    all_stop_and_one_returns(lab, "mds2", lambda: lab.faults.do("corrupt", ["mds2"], {"what": "journal_tail"}))
+    all_stop_and_one_returns(
+        lab, "mds2", lambda: lab.faults.do("corrupt", ["mds2"], {"what": "journal_tail"})
+    )
 
 
 def replaced_disk_votes(lab: SymmetricLab) -> None:
