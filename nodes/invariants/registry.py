@@ -18,6 +18,7 @@ from nodes.invariants.journals import Journals
 from nodes.invariants.linearisable import Linearisable
 from nodes.invariants.no_lost_write import NoLostWrite
 from nodes.invariants.one_active import OneActive
+from nodes.invariants.one_primary_view import OnePrimaryView
 from nodes.invariants.same_order import SameOrder
 from nodes.invariants.same_state import SameState
 from nodes.invariants.up_to_barrier import UpToBarrier
@@ -31,8 +32,8 @@ Step = Callable[[Stamped, Any], None]
 NAMES = tuple(
     check.name for check in (OneActive, NoLostWrite, ExactlyOnce, SameState, DenseJournal, Linearisable)
 )
-NAMES_OF_ALL = (*NAMES, Atomic.name, UpToBarrier.name, BlocksKept.name, SameOrder.name)
-"""In the order of the page: the last four where there are several groups, checkpoints, data nodes, symmetric members."""
+NAMES_OF_ALL = (*NAMES, Atomic.name, UpToBarrier.name, BlocksKept.name, SameOrder.name, OnePrimaryView.name)
+"""In the order of the page: the last five where there are several groups, checkpoints, data nodes, symmetric members."""
 
 
 UNABLE = (
@@ -54,7 +55,7 @@ class GroupChecks:
             ExactlyOnce(journals),
             SameState(),
             dense,
-            *([SameOrder()] if family.replication == "symmetric" else []),
+            *([SameOrder(), OnePrimaryView()] if family.replication == "symmetric" else []),
         ]
         if linearisable:
             self.checks.append(Linearisable(journals))

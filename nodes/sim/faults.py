@@ -114,6 +114,7 @@ class SimFaults(LinkFaults, DiskFaults):
         assert machine is not None and world is not None
         world.trace.emit(Stopped("asked to"))
         machine.loop.run_as(machine, world.scope.close)
+        machine.end_turn()
         if world.coordination is not None:
             world.coordination.stopped()
         machine.die()
