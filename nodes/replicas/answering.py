@@ -11,10 +11,11 @@ from nodes.config import MILLISECOND, SECOND
 from nodes.errors import FsError
 from nodes.metadata.effects import Busy
 from nodes.metadata.lookup import TOP, Elsewhere, Gone, Start
-from nodes.metadata.operations import WRITES, Failed, Result
+from nodes.metadata.operations import WRITES, Absent, Failed, Result
 from nodes.metadata.placement import Placement
 from nodes.metadata.planning import ALONE, Look, Split, Way
 from nodes.metadata.records import RefuseRecord
+from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.replicas.lease import Lease
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.writer import JournalWriter
@@ -49,11 +50,13 @@ class Answering:
         state: ReplicatedState,
         lease: Lease,
         early: bool,
+        mutations: Mutations = NO_MUTATIONS,
     ):
         self._world = world
         self._state = state
         self._lease = lease
         self._send = world.network.send
+        self._mutations = mutations
         self._early = early
         """Reads and errors do not wait for what they show (`reads_before_flush`)."""
         self.writer: JournalWriter | None = None
@@ -131,16 +134,37 @@ class Answering:
             return
         if self._placement is not None:
             self.heard(request.seen_ns)
-            if request.starts and request.moves != self._state.namespace.tree.moves:
-                self._refer(peer, request, 0, None)
-                return
-        if type(request.operation) in WRITES:
-            if self.writer is not None and (self.writer.parked or self.writer.full or self.full()):
-                self._park(peer, request)
-            else:
-                self._on_write(peer, request)
+        assert self.writer is not None
+        writes = type(request.operation) in WRITES
+        moved = bool(request.starts) and request.moves != self._state.namespace.tree.moves
+        if moved and self._mutations.retry_across_moved_directory:
+            self._send_elsewhere(peer, request, 0, None)
+        elif writes and self._is_repeated(peer, request):
+            pass
+        elif writes and (self.writer.parked or self.writer.full or self.full()):
+            self._park(peer, request)
+        elif moved:
+            self._refer(peer, request, 0, None)
+        elif writes:
+            self._on_write(peer, request)
         else:
             self._on_read(peer, request)
+
+    def _is_repeated(self, peer: str, request: Request) -> bool:
+        """Whether this call is under way here, or settled: asked before the path is looked at (safety rule 25)."""
+        namespace, op_id = self._state.namespace, OpId(request.session, request.number)
+        recorded = namespace.sessions.recorded(op_id)
+        if op_id in self._shared:
+            self._shared[op_id] = (peer, request)
+        elif op_id in namespace.crossing.calls:
+            self._wait(peer, request)
+        elif recorded is None or (type(recorded) is Absent and request.leg > recorded.leg):
+            return False
+        elif type(recorded) is Absent:
+            self._send_elsewhere(peer, request, 0, None)
+        else:
+            self._tell_recorded(peer, request.number, recorded)
+        return True
 
     def _park(self, peer: str, request: Request) -> None:
         """A write waits until enough replicas are there again, or there is room in the open group and in the log."""
@@ -167,13 +191,6 @@ class Answering:
         writer = self.writer
         assert writer is not None
         namespace, op_id = self._state.namespace, OpId(request.session, request.number)
-        if op_id in self._shared:
-            self._shared[op_id] = (peer, request)
-            return
-        recorded = namespace.sessions.recorded(op_id)
-        if recorded is not None:
-            self._tell_recorded(peer, request.number, recorded)
-            return
         try:
             plan = namespace.plan(
                 request.operation,  # type: ignore[arg-type]
@@ -236,10 +253,22 @@ class Answering:
         return request.starts[path] if path < len(request.starts) else TOP
 
     def _refer(self, peer: str, request: Request, path: int, start: Start | None) -> None:
-        """What it tells, a dentry or the count of moves, must not be lost either."""
+        """The call goes on elsewhere. A write is refused here by a record first: no late copy of this leg is carried out (safety rule 25)."""
+        writer, namespace = self.writer, self._state.namespace
+        assert writer is not None
+        if type(request.operation) in WRITES:
+            op_id = OpId(request.session, request.number)
+            if not namespace.remembers(op_id, request.lowest_open):
+                self._refuse(peer, request, op_id, f"ESTALE: the session {op_id.client} is not open")
+                return
+            writer.apply(RefuseRecord(op_id, request.lowest_open, self.now_ns(), Absent(request.leg)))
+        self._send_elsewhere(peer, request, path, start)
+
+    def _send_elsewhere(self, peer: str, request: Request, path: int, start: Start | None) -> None:
+        """What it says, a dentry or the count of moves, must not be lost either."""
         assert self.writer is not None
         moves = self._state.namespace.tree.moves
-        referred = Referred(request.number, self.epoch, path, start, moves, self.now_ns())
+        referred = Referred(request.number, self.epoch, path, start, moves, self.now_ns(), request.leg)
         self.writer.after_commit(lambda: self._send(peer, referred))
 
     def _wait(self, peer: str, request: Request) -> None:
@@ -306,6 +335,8 @@ class Answering:
         if self._holds or not self._lease.holds:
             return
         recorded = self._state.namespace.sessions.recorded(OpId(message.session, message.number))
+        if type(recorded) is Absent:
+            recorded = None
         self._send(peer, Checked(message.number, self.epoch, "absent" if recorded is None else "recorded"))
         if recorded is not None:
             self._tell_recorded(peer, message.number, recorded)

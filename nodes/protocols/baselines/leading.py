@@ -31,7 +31,9 @@ class Leading(Leader):
         self._journal = journal
         self._epoch = 0
         early = replica.config.cluster.holes.reads_before_flush
-        self.answering = Answering(replica.world, replica.state, self.lease, early)
+        self.answering = Answering(
+            replica.world, replica.state, self.lease, early, replica.config.cluster.mutations
+        )
         self._writer: JournalWriter | None = None
 
     @property

@@ -53,7 +53,9 @@ class Active(Leader):
         self.renewing: RenewingSessions | None = None
         self.imaging: Imaging | None = None
         early = replica.config.cluster.holes.reads_before_flush
-        self.answering = Answering(replica.world, replica.state, self.lease, early)
+        self.answering = Answering(
+            replica.world, replica.state, self.lease, early, replica.config.cluster.mutations
+        )
         self.neighbours: Neighbours | None = None
         """None in a cluster of one group."""
         self.host: Host | None = None
