@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nodes.config import MILLISECOND, SECOND
+from nodes.config import MILLISECOND, ClusterConfig
 from nodes.errors import FsError
 from nodes.metadata.effects import Busy
 from nodes.metadata.lookup import TOP, Elsewhere, Gone, Start
@@ -15,8 +15,8 @@ from nodes.metadata.operations import WRITES, Absent, Failed, Result
 from nodes.metadata.placement import Placement
 from nodes.metadata.planning import ALONE, Look, Split, Way
 from nodes.metadata.records import RefuseRecord
-from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.replicas.lease import Lease
+from nodes.replicas.record_clock import RecordClock
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.writer import JournalWriter
 from nodes.slots import CrossGroup, Position
@@ -25,8 +25,6 @@ from nodes.wire.messages import Answer, Checked, CheckOperation, Referred, Refus
 from nodes.world import World
 
 HELD_MAX = 10_000
-AHEAD_NS = 3_600 * SECOND
-"""A clock that is further ahead than this is not believed."""
 DRAIN_NS = 10 * MILLISECOND
 AGAIN_NS = 5 * MILLISECOND
 
@@ -49,15 +47,16 @@ class Answering:
         world: World,
         state: ReplicatedState,
         lease: Lease,
-        early: bool,
-        mutations: Mutations = NO_MUTATIONS,
+        times: RecordClock,
+        cluster: ClusterConfig,
     ):
         self._world = world
         self._state = state
         self._lease = lease
         self._send = world.network.send
-        self._mutations = mutations
-        self._early = early
+        self._times = times
+        self._mutations = cluster.mutations
+        self._early = cluster.holes.reads_before_flush
         """Reads and errors do not wait for what they show (`reads_before_flush`)."""
         self.writer: JournalWriter | None = None
         self.epoch = 0
@@ -75,8 +74,6 @@ class Answering:
         self._shared: Calls = {}
         """Calls that several groups are carrying out, by who asked last."""
         self._woken = False
-        self._heard_ns = 0
-        self._last_ns = 0
         self.cross_group: CrossGroup | None = None
         self._placement: Placement | None = None
         """Both None in a cluster of one group."""
@@ -102,14 +99,11 @@ class Answering:
     # --- time ------------------------------------------------------------------------------------------------------
 
     def now_ns(self) -> int:
-        """A hybrid logical clock: the wall's, but later than every record here, every answer and everything heard."""
-        newest = max(self._state.namespace.newest_ns, self._heard_ns, self._last_ns)
-        self._last_ns = max(self._world.clock.wall_ns(), newest + 1)
-        return self._last_ns
+        """Later than every record here, every answer and everything heard (`RecordClock`)."""
+        return self._times.next_ns(self._state.namespace.newest_ns)
 
     def heard(self, at_ns: int) -> None:
-        if self._heard_ns < at_ns < self._world.clock.wall_ns() + AHEAD_NS:
-            self._heard_ns = at_ns
+        self._times.heard(at_ns)
 
     def release(self) -> None:
         self._holds -= 1
@@ -314,7 +308,7 @@ class Answering:
     def _answer(self, number: int, result: object, error: str) -> Answer:
         writer = self.writer
         assert writer is not None
-        at_ns = writer.parked_at_ns if writer.parked else self.now_ns()
+        at_ns = (writer.parked_at_ns if writer.parked else 0) or self.now_ns()
         return Answer(number, self.epoch, writer.open_sn, writer.open_place, result, error, at_ns)  # type: ignore[arg-type]
 
     def _when_safe(self, tell: Callable[[], None]) -> None:

@@ -10,6 +10,7 @@ from nodes.metadata.namespace import Namespace
 from nodes.protocols.symmetric.agreement import Agreement
 from nodes.protocols.symmetric.execution import Execution, Outcome
 from nodes.replicas.log import NOTHING, ReplicaLog, encode_group
+from nodes.replicas.record_clock import RecordClock
 from nodes.storage.journal_file import Journal
 from nodes.trace.events import Applied, Committed, Cut, Durable, JournalOpened, StepTaken
 from nodes.trace.ignoring import Ignoring
@@ -31,6 +32,8 @@ class Replica:
         self.calls = Calls(world)
         self.ignoring = Ignoring(world)
         self.execution = Execution(self._empty())
+        self.times = RecordClock(world.clock, config.cluster.mutations.clock_jump_stamps)
+        """What stamps this server's calls, since its process began."""
         self.settling = asyncio.Lock()
         """Held by whoever cuts and settles the journal."""
         self._taken = 0

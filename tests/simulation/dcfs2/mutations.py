@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import SECOND
-from nodes.metadata.operations import Create, Rename, Stat
+from nodes.metadata.operations import Create, Mkdir, Rename, Stat
 from nodes.wire.messages import Answer, Request
 from tests.simulation.dcfs2.lab import Groups
 from tests.simulation.dcfs2.schedules import directory_of
@@ -44,6 +44,19 @@ def retry_across_moved_directory(lab: Groups) -> None:
     assert call.exception() is None
 
 
+def clock_jump_stamps(lab: Groups) -> None:
+    """The wall clock of one group's active jumps an hour ahead, that of the other an hour back; directories come to both."""
+    for group, hours in ((1, 1), (2, -1)):
+        lab.cluster.faults.skew_clock(lab.active(group), hours * 3_600_000)
+    lab.cluster.run_for(SECOND)
+    for number in range(4):
+        lab.ada.call(Mkdir(f"/d{number}"))
+        lab.ada.call(Create(f"/d{number}/f"))
+        lab.eve.call(Stat(f"/d{number}/f"))
+    lab.finish()
+
+
 SCHEDULES: dict[str, Callable[[Groups], None]] = {
     "retry_across_moved_directory": retry_across_moved_directory,
+    "clock_jump_stamps": clock_jump_stamps,
 }
