@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from zlib import crc32
 
 from nodes.metadata.inode import MASK
-from nodes.metadata.operations import Failed, Made, Result
+from nodes.metadata.operations import Absent, Failed, Made, Result
 from nodes.metadata.tree import Undo
 from nodes.units import OpId
 
@@ -32,6 +32,8 @@ class Session:
     def result_term(self, number: int, result: Result) -> int:
         if type(result) is Made:
             return hash((self.key, number, result.inode))
+        if type(result) is Absent:
+            return hash((self.key, number, -1 - result.leg))
         text = result.error if type(result) is Failed else type(result).__name__
         return hash((self.key, number, -crc32(text.encode())))
 
@@ -98,13 +100,16 @@ class Sessions:
         self.digest = digest
 
     def remember(self, op_id: OpId, lowest_open: int, result: Result, undo: Undo) -> None:
-        """Keeps a result and forgets those that the client has been given."""
+        """Keeps a result, in the place of an `Absent` if there is one, and forgets those that the client has been given."""
         if self._short:
             self._forget_all(undo)
         session = self._sessions[op_id.client]
         results = session.results
         old_lowest = session.lowest_open
+        before = results.pop(op_id.number, None)
         change = session.result_term(op_id.number, result)
+        if before is not None:
+            change -= session.result_term(op_id.number, before)
         forgotten: list[tuple[int, Result]] = []
         if lowest_open > old_lowest:
             change += session.key * (lowest_open - old_lowest)
@@ -115,6 +120,8 @@ class Sessions:
                     change -= session.result_term(number, gone)
                     forgotten.append((number, gone))
         if undo is not None:
+            if before is not None:
+                forgotten.append((op_id.number, before))
             undo.append((self._unremember, session, op_id.number, old_lowest, forgotten, self.digest))
         results[op_id.number] = result
         self.digest = (self.digest + change) & MASK

@@ -15,6 +15,7 @@ from nodes.protocols.mams.pool_node import EPOCH_FILE, PoolNode
 from nodes.protocols.mams.ssp import Ssp
 from nodes.replicas.forcing import Forcing
 from nodes.replicas.log import NOTHING, ReplicaLog, base_under
+from nodes.replicas.record_clock import RecordClock
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import GlobalView
 from nodes.slots import CrossGroup, GroupHost, ImageStore, MakeImageStore, StoredFile
@@ -59,6 +60,11 @@ class Replica:
     """Of its disk."""
     void: Void = field(default_factory=Void)
     """The blocks that are no part of its past."""
+    times: RecordClock = field(init=False)
+    """What stamps this server's records, since its process began."""
+
+    def __post_init__(self) -> None:
+        self.times = RecordClock(self.world.clock, self.config.cluster.mutations.clock_jump_stamps)
 
     @property
     def name(self) -> str:

@@ -11,6 +11,7 @@ from nodes.protocols.symmetric.agreement import Agreement
 from nodes.protocols.symmetric.execution import Execution, Outcome
 from nodes.protocols.symmetric.own_disk import OwnDisk
 from nodes.replicas.log import NOTHING, ReplicaLog, encode_group
+from nodes.replicas.record_clock import RecordClock
 from nodes.storage.journal_file import Journal
 from nodes.trace.events import Applied, Committed, Cut, Durable, JournalOpened, StepTaken
 from nodes.trace.ignoring import Ignoring
@@ -35,6 +36,8 @@ class Replica:
         self.calls = Calls(world)
         self.ignoring = Ignoring(world)
         self.execution = Execution(self._empty())
+        self.times = RecordClock(world.clock, config.cluster.mutations.clock_jump_stamps)
+        """What stamps this server's calls, since its process began."""
         self.settling = asyncio.Lock()
         """Held by whoever cuts and settles the journal."""
         self.granted_ns = world.clock.monotonic_ns()
