@@ -18,8 +18,8 @@ from nodes.invariants.journals import Journals
 from nodes.invariants.linearisable import Linearisable
 from nodes.invariants.no_lost_write import NoLostWrite
 from nodes.invariants.one_active import OneActive
-from nodes.invariants.one_primary_view import OnePrimaryView
 from nodes.invariants.one_effect import OneEffect
+from nodes.invariants.one_primary_view import OnePrimaryView
 from nodes.invariants.same_order import SameOrder
 from nodes.invariants.same_state import SameState
 from nodes.invariants.up_to_barrier import UpToBarrier

@@ -26,7 +26,7 @@ from nodes.protocols.mams.messages import (
     Recover,
     Stale,
 )
-from nodes.replicas.log import ReplicaLog, decode_group, mark_of, up_to
+from nodes.replicas.log import ReplicaLog, decode_group, mark_of
 from nodes.replicas.state import ReplicatedState
 from nodes.storage.identity import Identity
 from nodes.trace.events import Cut, Durable, Warned
@@ -139,8 +139,8 @@ class PoolNode:
     def on_fetch_groups(self, peer: str, message: FetchGroups) -> None:
         """Any pool node hands out what it knows to be committed, and all it has to the elected it promised."""
         end = message.to_sn if message.epoch == self.promised else min(message.to_sn, self._state.commit_sn)
-        octets = self._log.octets(message.from_sn, end)
-        self._world.network.send(peer, Groups(message.call, message.from_sn, up_to(octets, FETCHED_OCTETS)))
+        groups = self._log.octets(message.from_sn, end, FETCHED_OCTETS)
+        self._world.network.send(peer, Groups(message.call, message.from_sn, groups))
 
     # --- the one writer ----------------------------------------------------------------------------------------
 

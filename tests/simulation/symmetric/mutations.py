@@ -9,7 +9,6 @@ from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.symmetric.messages import Alive, Flush, Installed, JoinView, Settle
 from nodes.sim.ensemble import COORDINATION
 from nodes.sim.network import Held
-from nodes.trace.events import Durable, StepTaken
 from nodes.wire.messages import Message
 from tests.simulation.symmetric.lab import SymmetricLab
 from tests.simulation.symmetric.schedules import begin_sessions
