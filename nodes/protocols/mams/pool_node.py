@@ -53,6 +53,7 @@ class PoolNode:
         promised: int,
         holes: Holes,
         rebuild: Callable[[], None],
+        acknowledges: bool,
     ):
         self._world = world
         self._ignoring = Ignoring(world)
@@ -60,6 +61,8 @@ class PoolNode:
         self._state = state
         self._holes = holes
         self._rebuild = rebuild
+        self._acknowledges = acknowledges
+        """Whether the active is answered when its groups are durable here."""
         self.promised = promised
         self.incarnation = 0
         """Of the cluster: who asks in another one is not answered (safety rule 14)."""
@@ -181,7 +184,8 @@ class PoolNode:
                 return
         matched = log.mark_at(sn)
         assert matched is not None
-        self._replies.append((peer, Prepared(message.epoch, matched)))
+        if self._acknowledges:
+            self._replies.append((peer, Prepared(message.epoch, matched)))
         self._commits_after_sync = max(self._commits_after_sync, min(message.commit_sn, sn))
 
     async def _take(self, sn: int, octets: bytes) -> None:

@@ -137,7 +137,9 @@ def open_replica(
     promised = max(last.epoch, stored_epoch(world))
     calls = Calls(world)
     view = GlobalView(world.coordination, group.name, world.name, holes.stale_view_write)
-    pool = PoolNode(world, log, state, promised, holes, lambda: rebuild(replica))
+    pool = PoolNode(
+        world, log, state, promised, holes, lambda: rebuild(replica), choice.journal_sync.acknowledged
+    )
     pool.on_written = pins.on_group
     ledger = Ledger(world, [each.name for each in config.cluster.groups])
     replica = Replica(
