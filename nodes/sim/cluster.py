@@ -29,6 +29,7 @@ from nodes.roles import IN_STEP, LEADING, LETTERS
 from nodes.servers.data_node import start_data_node
 from nodes.servers.journal import start_journal
 from nodes.sim.clock import SimClock
+from nodes.sim.conditions import CALM, Conditions, check
 from nodes.sim.coordination import HeldWrites, SimCoordination
 from nodes.sim.disk import SimDisk, Store
 from nodes.sim.ensemble import COORDINATION, Ensemble
@@ -106,15 +107,24 @@ class SimClient:
 class SimCluster:
     """Servers, clients, links, disks, coordination and faults; `events` is all that came out, in order."""
 
-    def __init__(self, config: ClusterConfig, seed: int, workload: WorkloadConfig | None = None):
+    def __init__(
+        self,
+        config: ClusterConfig,
+        seed: int,
+        workload: WorkloadConfig | None = None,
+        conditions: Conditions = CALM,
+    ):
+        """Raises BadConditions."""
+        check(conditions)
         self.config = config
+        self.conditions = conditions
         self.seed = seed
         self.loop = Loop(self._rng("loop"))  # type: ignore[abstract]
         self.events: list[Stamped] = []
         self._listeners: list[Callable[[Stamped], None]] = []
         self._outside: dict[str, Numbers] = {}
         self.places: dict[str, str] = {}
-        links = Links(self._rng("links"))
+        links = Links(self._rng("links"), conditions)
         self.net = Net(self.loop, Codec(MESSAGES), links)
         self.ensemble = Ensemble(self.loop, links, lambda event: self.tell(COORDINATION, event))
         self.servers: dict[str, Server] = {}
@@ -131,6 +141,7 @@ class SimCluster:
             self.add_workload(workload)
 
     def _rng(self, purpose: str) -> random.Random:
+        """A stream of its own for each purpose: what one draws, no other notices."""
         return random.Random(f"{self.seed}/{purpose}")
 
     # --- servers ---------------------------------------------------------------------------------------------------
@@ -173,9 +184,12 @@ class SimCluster:
         self._start_new(name, "", lambda world: start_journal(role, world, config))
 
     def _start_new(self, name: str, group: str, starter: Starter) -> Server:
-        server = self.servers[name] = Server(name, group, Store(self._rng(f"disk/{name}")), starter)
+        server = self.servers[name] = Server(name, group, self._medium(name), starter)
         self.start(server)
         return server
+
+    def _medium(self, name: str) -> Store:
+        return Store(self._rng(f"disk/{name}"), self.conditions)
 
     def start(self, server: Server) -> None:
         """Begins a life of a server in a new world."""

@@ -7,11 +7,8 @@ import errno
 import os
 import random
 
+from nodes.sim.conditions import CALM, CAPACITY, Conditions
 from nodes.sim.loop import Machine
-
-MICROSECOND = 1_000
-CAPACITY = 1 << 40
-"""Of a medium that nobody fills."""
 
 
 class StoredFile:
@@ -27,12 +24,13 @@ class StoredFile:
 class Store:
     """The medium of one server; outlives its processes."""
 
-    def __init__(self, rng: random.Random):
+    def __init__(self, rng: random.Random, conditions: Conditions = CALM):
         self.rng = rng
+        self._sync = conditions.sync
         self.files: dict[str, StoredFile] = {}
         self.slow_ns = 0
         self.fails = False
-        self.capacity = CAPACITY
+        self.capacity = conditions.disk_capacity
         self.synced: dict[str, int] = {}
         """By the first part of their path: how often files were synced."""
 
@@ -58,10 +56,7 @@ class Store:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
 
     def sync_ns(self) -> int:
-        latency = 150 + int(self.rng.random() * 200)
-        if self.rng.random() < 0.005:
-            latency += int(self.rng.random() * 8_000)
-        return latency * MICROSECOND + self.slow_ns
+        return self._sync.draw_ns(self.rng) + self.slow_ns
 
 
 class SimFile:

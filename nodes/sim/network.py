@@ -61,10 +61,10 @@ class Net:
         link = self.links.of(sender, receiver)
         if link.cut or not messages or receiver not in self.hosts:
             return
-        if not (link.lose or link.duplicate or link.reorder or link.damage):
+        if not link.picks:
             self._frame(sender, receiver, link, messages)
             return
-        rng = self.links.rng
+        rng = link.chance
         for message in messages:
             if rng.random() < link.lose:
                 continue
@@ -83,12 +83,14 @@ class Net:
 
     def _frame(self, sender: str, receiver: str, link: Link, messages: list[Message]) -> None:
         loop = self.loop
-        at_ns = link.arrival_ns(loop.now_ns, self.links.rng)
+        at_ns = link.arrival_ns(loop.now_ns)
         loop.at(at_ns, self._arrive, sender, self.hosts[receiver], link, self.codec.encode(messages))
 
     def _arrive(self, sender: str, host: SimNetwork, link: Link, octets: bytes) -> None:
         """A frame sent to an earlier life of a server, or into a link that was cut meanwhile, is lost."""
-        if not link.cut and not host.machine.dead:
+        if link.piled is not None:
+            link.piled.append(lambda: self._arrive(sender, host, link, octets))
+        elif not link.cut and not host.machine.dead:
             host.machine.call(self._deliver, sender, host, octets)
 
     def _deliver(self, sender: str, host: SimNetwork, octets: bytes) -> None:
