@@ -274,7 +274,9 @@ class Active(Leader):
         replica, cluster = self._replica, self._replica.config.cluster
         assert self.writer is not None
         host = self.host = Host(replica, self._tenure, self.epoch, self.writer, self.answering, neighbours)
-        policy = placement(cluster.placement, host.groups, cluster.granularity, replica.world.rng)
+        policy = placement(
+            cluster.placement, host.groups, cluster.granularity, replica.world.rng, cluster.ddg_as_printed
+        )
         cross_group = replica.choice.cross_group(host)
         self.answering.joins(cross_group, policy)
         cross_group.resume()
