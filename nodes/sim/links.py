@@ -60,12 +60,25 @@ class Link:
 
     def mend(self) -> None:
         """Takes every fault away but a clog, which is opened by itself: what waits in it arrives then."""
-        self.cut = False
+        self.cut = self.tcp and self.piled is not None
         self.delay_ns = 0
         self.damage = 0.0
         self.lose = self._conditions.lose
         self.duplicate = self._conditions.duplicate
         self.reorder = self._conditions.reorder
+
+    def clog(self) -> None:
+        """What arrives piles up. A TCP connection stalls, as if it were cut: its ends hold back what they send."""
+        if self.piled is None:
+            self.piled = []
+            self.cut = self.cut or self.tcp
+
+    def unclog(self, cut: bool) -> None:
+        """What has piled up arrives now, in order; `cut` when the link is cut besides."""
+        piled, self.piled = self.piled, None
+        self.cut = cut
+        for arrive in piled or ():
+            arrive()
 
     @property
     def picks(self) -> bool:
@@ -104,12 +117,12 @@ class Links:
         """For the coordination service's own choices."""
         self._conditions = conditions
         self._seed = rng.getrandbits(64)
-        self._links: dict[tuple[str, str], Link] = {}
+        self.made: dict[tuple[str, str], Link] = {}
 
     def of(self, sender: str, receiver: str) -> Link:
-        link = self._links.get((sender, receiver))
+        link = self.made.get((sender, receiver))
         if link is None:
-            link = self._links[sender, receiver] = self._made(sender, receiver)
+            link = self.made[sender, receiver] = self._made(sender, receiver)
         return link
 
     def _made(self, sender: str, receiver: str) -> Link:

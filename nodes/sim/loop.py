@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 import random
 import sys
 from asyncio import events
@@ -74,10 +75,22 @@ class Machine:
                 self.loop.runnable.append(self)
         return handle
 
+    def call_first(self, callback: Callable[..., Any], *args: Any) -> None:
+        """Runs a callback before all that waits on this machine."""
+        self.queue.appendleft(Handle(callback, args))
+        self.loop.wake(self)
+
     def call_later(self, delay_ns: int, callback: Callable[..., Any], *args: Any) -> Handle:
         handle = Handle(callback, args)
         self.loop.at(self.loop.now_ns + max(0, delay_ns), self.loop.enqueue, self, handle)
         return handle
+
+    async def stalled(self) -> None:
+        """Stays here for ever when the machine is dead, and for as long as it is paused."""
+        if self.dead or self.paused:
+            over = self.loop.create_future()
+            self.call(over.set_result, None)
+            await over
 
     def pause(self) -> None:
         self.paused = True
@@ -90,9 +103,17 @@ class Machine:
         """Nothing of it runs from here on."""
         self.dead = True
         self.loop.keep(self)
+        for task in self.tasks.values():
+            _forget(task.get_coro())
         self.queue.clear()
         self.idle.clear()
         self.at_turn_end.clear()
+
+
+def _forget(coro: Any) -> None:
+    """A procedure that never began never will; Python would warn of it when it is collected."""
+    if inspect.getcoroutinestate(coro) == inspect.CORO_CREATED:
+        coro.close()
 
 
 class Loop(asyncio.AbstractEventLoop):
@@ -107,6 +128,7 @@ class Loop(asyncio.AbstractEventLoop):
         self._numbered = 0
         self.runnable: list[Machine] = []
         """Machines that have something to do; each once."""
+        self.runs = False
         self._outside = Machine(self, "outside")
         self._current = self._outside
         self._machines: list[Machine] = []
@@ -145,11 +167,13 @@ class Loop(asyncio.AbstractEventLoop):
     def run(self, until_ns: int, done: Callable[[], bool] | None = None) -> bool:
         """Runs until `done()` is true or the time comes; whether `done()` is. Raises what a server's code raised."""
         before, hooks = events._get_running_loop(), sys.get_asyncgen_hooks()
+        self.runs = True
         events._set_running_loop(self)
         sys.set_asyncgen_hooks(None, None)
         try:
             return self._run(until_ns, done)
         finally:
+            self.runs = False
             self._current = self._outside
             sys.set_asyncgen_hooks(*hooks)
             events._set_running_loop(before)
@@ -262,6 +286,8 @@ class Loop(asyncio.AbstractEventLoop):
         machine = self._machine_of(context)
         task: asyncio.Task[Any] = asyncio.Task(coro, loop=self, name=name, context=machine.context)
         task._log_destroy_pending = False  # type: ignore[attr-defined]
+        if machine.dead:
+            _forget(coro)
         machine.tasks[id(task)] = task
         task.add_done_callback(lambda done: machine.tasks.pop(id(done), None))
         return task
