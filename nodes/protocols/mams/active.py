@@ -24,9 +24,11 @@ from nodes.protocols.mams.messages import (
     Renewed,
 )
 from nodes.protocols.mams.neighbours import Neighbours
+from nodes.protocols.mams.receivers import follow_receivers
 from nodes.protocols.mams.renewing import RenewingSessions
 from nodes.protocols.mams.replica import Replica
 from nodes.protocols.mams.ssp import Ssp
+from nodes.protocols.mams.stream import Stream
 from nodes.protocols.mams.upgrade import Upgrade
 from nodes.replicas.answering import Answering
 from nodes.replicas.leader import Leader, outlive_holders
@@ -230,6 +232,8 @@ class Active(Leader):
         self._tenure.spawn(self.imaging.run(), "images")
         self._tenure.spawn(self.imaging.look_after(), "pool")
         self._tenure.spawn(self._follow_checkpoints(), "checkpoints")
+        if isinstance(sync, Stream):
+            self._tenure.spawn(follow_receivers(replica, sync, self.epoch), "receivers")
 
     async def _flush(self) -> None:
         """Step 4; ends when the empty group of this epoch, and so everything before it, is committed."""
@@ -297,7 +301,9 @@ class Active(Leader):
         replica, cluster = self._replica, self._replica.config.cluster
         assert self.writer is not None
         host = self.host = Host(replica, self._tenure, self.epoch, self.writer, self.answering, neighbours)
-        policy = placement(cluster.placement, host.groups, cluster.granularity, replica.world.rng)
+        policy = placement(
+            cluster.placement, host.groups, cluster.granularity, replica.world.rng, cluster.ddg_as_printed
+        )
         cross_group = replica.choice.cross_group(host)
         self.answering.joins(cross_group, policy)
         cross_group.resume()

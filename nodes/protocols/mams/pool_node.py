@@ -56,6 +56,7 @@ class PoolNode:
         holes: Holes,
         rebuild: Callable[[], None],
         keep_aside: Callable[[int], Awaitable[None]],
+        acknowledges: bool = True,
         acknowledges_gaps: bool = False,
     ):
         self._world = world
@@ -66,6 +67,8 @@ class PoolNode:
         self._holes = holes
         self._rebuild = rebuild
         self._keep_aside = keep_aside
+        self._acknowledges = acknowledges
+        """Whether the active is answered when its groups are durable here."""
         self._acknowledges_gaps = acknowledges_gaps
         """The mutation `ack_of_gap`."""
         self.promised = promised
@@ -195,7 +198,8 @@ class PoolNode:
                 return
         matched = log.mark_at(sn)
         assert matched is not None
-        self._replies.append((peer, self._prepared(message.epoch, matched)))
+        if self._acknowledges:
+            self._replies.append((peer, self._prepared(message.epoch, matched)))
         self._commits_after_sync = max(self._commits_after_sync, min(message.commit_sn, sn))
 
     def _prepared(self, epoch: int, mark: Mark) -> Prepared:

@@ -159,6 +159,7 @@ def open_replica(
         holes,
         lambda: rebuild(replica),
         lambda sn: keep_aside(replica, sn),
+        choice.journal_sync.acknowledged,
         mutations.ack_of_gap,
     )
     pool.on_written = pins.on_group

@@ -43,6 +43,9 @@ class Participant:
 class Ssp:
     """The participants of one tenure: what each has, what it is sent, and who counts."""
 
+    acknowledged = True
+    """Whether participants answer each group that they have durably."""
+
     def __init__(
         self,
         world: World,
