@@ -24,9 +24,11 @@ from nodes.protocols.mams.messages import (
     Renewed,
 )
 from nodes.protocols.mams.neighbours import Neighbours
+from nodes.protocols.mams.receivers import follow_receivers
 from nodes.protocols.mams.renewing import RenewingSessions
 from nodes.protocols.mams.replica import Replica
 from nodes.protocols.mams.ssp import Ssp
+from nodes.protocols.mams.stream import Stream
 from nodes.protocols.mams.upgrade import Upgrade
 from nodes.replicas.answering import Answering
 from nodes.replicas.leader import Leader, outlive_holders
@@ -52,8 +54,9 @@ class Active(Leader):
         self.keeper: ConfigurationKeeper | None = None
         self.renewing: RenewingSessions | None = None
         self.imaging: Imaging | None = None
-        early = replica.config.cluster.holes.reads_before_flush
-        self.answering = Answering(replica.world, replica.state, self.lease, early)
+        self.answering = Answering(
+            replica.world, replica.state, self.lease, replica.times, replica.config.cluster
+        )
         self.neighbours: Neighbours | None = None
         """None in a cluster of one group."""
         self.host: Host | None = None
@@ -152,13 +155,20 @@ class Active(Leader):
             sync is None
             or peer in sync.participants
             or peer not in sync.configurations[0].members
-            or (self.serving and peer not in self._asked_back)
+            or (self.serving and not self._asks_back(peer))
         ):
             return
         common = self._replica.log.agrees_up_to(promise.tails)
         matched = None if common is None else self._replica.log.mark_at(common)
         if matched is not None:
-            sync.admit(peer, matched)
+            sync.admit(peer, matched, promise.disk.instance)
+
+    def _asks_back(self, peer: str) -> bool:
+        """One with another disk than the recorded one is no member before it is renewed: it registers."""
+        recovery = self.upgrade.recovery
+        if self.sync is None or recovery is None or peer not in self._asked_back:
+            return False
+        return recovery.is_recorded(self.sync.configurations[0], peer)
 
     # --- procedure ------------------------------------------------------------------------------------------------
 
@@ -188,7 +198,7 @@ class Active(Leader):
         self._open_writer()
         upgrade.holds_intake()
         await self._flush()
-        standbys = await upgrade.register(self._in_step())
+        standbys = await upgrade.register(await self._name_disks())
         await outlive_holders(replica.world.clock, replica.view, began_ns + session_ns, self._not_promised)
         await replica.ledger.void_pending()
         self._serve(standbys)
@@ -222,6 +232,8 @@ class Active(Leader):
         self._tenure.spawn(self.imaging.run(), "images")
         self._tenure.spawn(self.imaging.look_after(), "pool")
         self._tenure.spawn(self._follow_checkpoints(), "checkpoints")
+        if isinstance(sync, Stream):
+            self._tenure.spawn(follow_receivers(replica, sync, self.epoch), "receivers")
 
     async def _flush(self) -> None:
         """Step 4; ends when the empty group of this epoch, and so everything before it, is committed."""
@@ -243,6 +255,15 @@ class Active(Leader):
                 if replica.state.commit_sn >= sn and not self._expected():
                     break
                 await clock.sleep(FLUSH_LOOK_NS)
+
+    async def _name_disks(self) -> list[str]:
+        """Who is in step, by disks that the record names before anything is answered: the first record names none (safety rule 23)."""
+        assert self.keeper is not None
+        while True:
+            in_step = self._in_step()
+            if await self.keeper.name_disks():
+                return [name for name in in_step if name in self._in_step()]
+            await self._replica.world.clock.sleep(FLUSH_LOOK_NS)
 
     def _expected(self) -> bool:
         """Whether a member that promised has yet to acknowledge the flush."""
@@ -280,7 +301,9 @@ class Active(Leader):
         replica, cluster = self._replica, self._replica.config.cluster
         assert self.writer is not None
         host = self.host = Host(replica, self._tenure, self.epoch, self.writer, self.answering, neighbours)
-        policy = placement(cluster.placement, host.groups, cluster.granularity, replica.world.rng)
+        policy = placement(
+            cluster.placement, host.groups, cluster.granularity, replica.world.rng, cluster.ddg_as_printed
+        )
         cross_group = replica.choice.cross_group(host)
         self.answering.joins(cross_group, policy)
         cross_group.resume()

@@ -95,6 +95,21 @@ class ConfigurationKeeper:
         members = self.present.members
         return await self._change(Wish(members if server in members else [*members, server], server))
 
+    async def name_disks(self) -> bool:
+        """The record names the disks of the members that have all that was answered; the members stay. Raises LostLock, ConnectionLoss."""
+        old = self.present
+        return self._disks(old.members) == old.disks or await self._change(Wish(old.members))
+
+    def _disks(self, members: list[str]) -> dict[str, int]:
+        """By member: the disk that is known to have everything that was answered, else the recorded one (safety rule 23)."""
+        sync, replica = self._sync, self._replica
+        disks = {name: disk for name, disk in self.present.disks.items() if name in members}
+        for name in sync.holders(self._acknowledged()):
+            if name in members:
+                own = name == replica.name
+                disks[name] = replica.identity.id.instance if own else sync.participants[name].disk
+        return disks
+
     async def _remove(self, wish: Wish) -> bool:
         done = await self._change(wish)
         if done:
@@ -107,16 +122,17 @@ class ConfigurationKeeper:
 
     async def _change(self, wish: Wish) -> bool:
         sync, old = self._sync, self.present
-        same = wish.members == old.members
-        new = old if same else Configuration(old.number + 1, wish.members, old.initial)
+        disks = self._disks(wish.members)
+        same = wish.members == old.members and disks == old.disks
+        new = old if same else Configuration(old.number + 1, wish.members, old.initial, disks)
         both = [old] if same else [old, new]
         present = list(sync.participants.values())
         late = self._requires_late(old, new)
         sync.configurations = [old] if late else both
-        if not sync.quorum_has(new, self._acknowledged()):
+        if wish.members != old.members and not sync.quorum_has(new, self._acknowledged()):
             sync.configurations = [old]
             return False
-        if not same:
+        if wish.members != old.members:
             self._step(
                 "configuration", "both", f"{_count(old)} becomes {_count(new)}: both quorums are required"
             )

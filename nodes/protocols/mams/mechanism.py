@@ -234,7 +234,11 @@ class Mams:
         if place.state == JUNIOR and self._reading is None and following.other_leads:
             replica = self._replica
             register = m.Register(
-                following.epoch, replica.state.commit_sn, replica.log.tails(), replica.origin.incarnation
+                following.epoch,
+                replica.state.commit_sn,
+                replica.log.tails(),
+                replica.origin.incarnation,
+                replica.identity.id,
             )
             self._world.network.send(following.active, register)
         elif self._reading is not None and not self._reading.busy:

@@ -15,9 +15,11 @@ from nodes.protocols.mams.pool_node import EPOCH_FILE, PoolNode
 from nodes.protocols.mams.ssp import Ssp
 from nodes.replicas.forcing import Forcing
 from nodes.replicas.log import NOTHING, ReplicaLog, base_under
+from nodes.replicas.record_clock import RecordClock
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import GlobalView
 from nodes.slots import CrossGroup, GroupHost, ImageStore, MakeImageStore, StoredFile
+from nodes.storage.identity import Identity
 from nodes.storage.journal_file import Journal, JournalCorrupt
 from nodes.trace.events import Applied, JournalOpened, StepTaken
 from nodes.trace.pool_events import JournalPruned
@@ -54,8 +56,15 @@ class Replica:
     origin: Origin
     """The incarnation of the cluster that this server lives in."""
     forcing: Forcing
+    identity: Identity
+    """Of its disk."""
     void: Void = field(default_factory=Void)
     """The blocks that are no part of its past."""
+    times: RecordClock = field(init=False)
+    """What stamps this server's records, since its process began."""
+
+    def __post_init__(self) -> None:
+        self.times = RecordClock(self.world.clock, self.config.cluster.mutations.clock_jump_stamps)
 
     @property
     def name(self) -> str:
@@ -106,7 +115,9 @@ def open_replica(
     """Reads image, journal and promised epoch. Raises Damaged, UnknownFormat, OSError."""
     holes = config.cluster.holes
     origin = stored_origin(world.disk)
-    journal = Journal.open(world.disk, "journal")
+    mutations = config.cluster.mutations
+    journal = Journal.open(world.disk, "journal", mutations)
+    identity = Identity(world, journal)
     replica: Replica
     images = choice.image_store(
         world,
@@ -144,16 +155,32 @@ def open_replica(
         log,
         state,
         promised,
+        identity,
         holes,
         lambda: rebuild(replica),
         lambda sn: keep_aside(replica, sn),
-        config.cluster.mutations.ack_of_gap,
+        choice.journal_sync.acknowledged,
+        mutations.ack_of_gap,
     )
     pool.on_written = pins.on_group
     ledger = Ledger(world, [each.name for each in config.cluster.groups])
     forcing = Forcing(world, config.cluster.mutations.floor_without_way_back)
     replica = Replica(
-        world, config, group, view, images, log, state, pool, calls, choice, ledger, pins, origin, forcing
+        world,
+        config,
+        group,
+        view,
+        images,
+        log,
+        state,
+        pool,
+        calls,
+        choice,
+        ledger,
+        pins,
+        origin,
+        forcing,
+        identity,
     )
     replica.begin_incarnation(origin)
     return replica

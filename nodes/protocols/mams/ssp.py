@@ -12,7 +12,7 @@ from nodes.config import MILLISECOND
 from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.protocols.mams.messages import Commit, DecisionLogged, Mismatch, Prepare, Prepared
 from nodes.protocols.mams.pool_node import PoolNode
-from nodes.replicas.log import ReplicaLog, up_to
+from nodes.replicas.log import ReplicaLog
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import Configuration
 from nodes.trace.ignoring import Ignoring
@@ -26,8 +26,10 @@ RESEND_NS = 100 * MILLISECOND
 class Participant:
     """What the writer knows of one replica it sends to."""
 
-    def __init__(self, name: str, matched: Mark):
+    def __init__(self, name: str, matched: Mark, disk: int):
         self.name = name
+        self.disk = disk
+        """The instance of its disk: what another one acknowledged does not count."""
         self.matched = matched
         """Everything up to here is equal and durable there."""
         self.confirmed = False
@@ -40,6 +42,9 @@ class Participant:
 
 class Ssp:
     """The participants of one tenure: what each has, what it is sent, and who counts."""
+
+    acknowledged = True
+    """Whether participants answer each group that they have durably."""
 
     def __init__(
         self,
@@ -105,7 +110,7 @@ class Ssp:
     def pump(self, participant: Participant) -> None:
         """Sends what the participant lacks, a megabyte at a time."""
         from_sn = participant.sent_sn + 1
-        groups = up_to(self._log.octets(from_sn, self._log.last.sn), PREPARE_OCTETS)
+        groups = self._log.octets(from_sn, self._log.last.sn, PREPARE_OCTETS)
         previous = self._log.mark_at(from_sn - 1)
         if previous is None or (not groups and from_sn <= self._log.last.sn):
             self.on_far(participant.name, [])
@@ -114,9 +119,9 @@ class Ssp:
         self._world.network.send(participant.name, prepare)
         self._sent(participant, previous.sn + len(groups), self._world.clock.monotonic_ns())
 
-    def admit(self, name: str, matched: Mark) -> Participant:
+    def admit(self, name: str, matched: Mark, disk: int) -> Participant:
         """Sends to this replica from now on, beginning behind `matched`."""
-        participant = self.participants[name] = Participant(name, matched)
+        participant = self.participants[name] = Participant(name, matched, disk)
         self.pump(participant)
         return participant
 
@@ -127,6 +132,9 @@ class Ssp:
     def on_prepared(self, peer: str, message: Prepared) -> None:
         participant = self.participants.get(peer)
         if not self.is_ours(peer, message) or participant is None or message.mark.sn < participant.matched.sn:
+            return
+        if message.disk != participant.disk:
+            self._ignoring.tell(peer, message, "of another disk than the one that is sent groups")
             return
         if not self._log.holds(message.mark):
             self._ignoring.tell(peer, message, f"of a group {message.mark.sn} that is not in this journal")

@@ -45,6 +45,7 @@ class Symmetric:
         world.scope.spawn(self._membership.follow(), "views")
         world.scope.spawn(self._blocks.run(), "block map")
         world.coordination.on_state(self._membership.on_state)
+        world.scope.at_end(self._membership.say_goodbye)
         self._answer_questions()
 
     def _answer_questions(self) -> None:
@@ -109,6 +110,7 @@ class Symmetric:
             m.Held: self._to_member(Member.on_held),
             m.Missing: self._to_member(Member.on_missing),
             m.Alive: self._on_alive,
+            m.Leaving: membership.on_leaving,
             m.JoinView: membership.of_the_group(membership.on_join),
             m.Welcome: membership.of_the_group(membership.on_welcome),
             m.Installed: membership.on_installed,

@@ -16,7 +16,7 @@ from nodes.protocols.symmetric.agreement import JOINING, MEMBER, Agreed, Forced
 from nodes.protocols.symmetric.bringing import bring
 from nodes.protocols.symmetric.change_wanted import Wanted, change_of_member, change_of_restarted
 from nodes.protocols.symmetric.member import Member
-from nodes.protocols.symmetric.messages import Installed, JoinView, Welcome
+from nodes.protocols.symmetric.messages import Installed, JoinView, Leaving, Welcome
 from nodes.protocols.symmetric.outside import Outside
 from nodes.protocols.symmetric.replica import Replica
 from nodes.protocols.symmetric.requests import Requests
@@ -32,7 +32,7 @@ from nodes.world import CoordinationError
 LOOK_NS = 20 * MILLISECOND
 RETRY_NS = 100 * MILLISECOND
 REGISTERED_NS = 500 * MILLISECOND
-"""How often the addresses of servers that are not known yet are looked for."""
+"""How long after one look at the addresses of servers the next one comes at the earliest."""
 
 Step = Callable[[str, Any], None]
 
@@ -47,6 +47,7 @@ class Membership:
         self._agreement = replica.agreement
         self._requests = requests
         self._on_appended = on_appended
+        self._begins_after_promise = replica.config.cluster.mutations.begins_after_promise
         self.lease_ns = replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
         self.member: Member | None = None
         self.settling = Settling(replica, lambda: self.member)
@@ -59,8 +60,8 @@ class Membership:
         self._place: tuple[str, int] = ("", 0)
         self.addresses: dict[str, str] = {}
         self._looked_ns = -REGISTERED_NS
-        self._stranger = False
-        """Somebody speaks like a server of the group who was not registered when this one looked last."""
+        self._registered = True
+        """A server may have registered, or listens elsewhere, since this one looked last."""
         self._since_ns = world.clock.monotonic_ns()
         """When this server last stopped being a member."""
         self._changing_since: tuple[int, int] = (0, 0)
@@ -78,6 +79,8 @@ class Membership:
         """The session only keeps this server's place and watch: members fence each other by their leases."""
         if state == "connected":
             self._watch.forget()
+            self._agreement.forget_watches()
+            self._registered = True
             self._look_again()
         elif state == "lost":
             self._place = ("", 0)
@@ -111,7 +114,7 @@ class Membership:
             ):
                 step(peer, message)
             else:
-                self._stranger = True
+                self._registered = True
                 told = f"not registered as a server of {self._group.name} when this one looked last"
                 self._replica.ignoring.tell(peer, message, told)
 
@@ -137,13 +140,26 @@ class Membership:
     def on_welcome(self, peer: str, message: Welcome) -> None:
         self._outside.on_welcome(peer, message, self._now_ns())
 
+    def on_leaving(self, peer: str, message: Leaving) -> None:
+        """A member that is stopped on purpose is gone at once."""
+        if self.member is not None:
+            self.member.on_leaving(peer, message)
+            self._look.set()
+
+    def say_goodbye(self) -> None:
+        """This server stops: its last words, so that nobody waits until it is silent."""
+        if self.member is not None:
+            self._requests.refuse_all(self.hint())
+            self.member.say_goodbye()
+
     def tick(self) -> None:
         """Every fifth of a lease: a member greets the others, any other server asks to join."""
         if self.member is not None:
             self.member.tick()
         elif self.prepared:
             hears = self._outside.hears(self._now_ns())
-            join = JoinView(self.view_number, self._replica.log.tails(), hears, self._replica.rules)
+            disk, tails = self._replica.own_disk, self._replica.log.tails()
+            join = JoinView(self.view_number, tails, hears, self._replica.rules, disk.identity, disk.doubtful)
             for name in sorted({*self._group.members, *self._agreement.agreed.members} - {self._world.name}):
                 self._world.network.send(name, join)
 
@@ -156,7 +172,7 @@ class Membership:
                 if self._world.coordination.state == "connected":
                     await self._once()
             except CoordinationError as error:
-                self._outdated = True
+                self._outdated = self._registered = True
                 told = f"the view could not be read or changed: {type(error).__name__}"
                 self._world.trace.emit(Warned(told))
                 await self._world.clock.sleep(RETRY_NS)
@@ -167,6 +183,7 @@ class Membership:
 
     async def _once(self) -> None:
         if not self.prepared:
+            await self._replica.own_disk.seal()
             await self._agreement.prepare(self._group.members, self._world.network.address)
             self.prepared = True
         if self._outdated:
@@ -179,19 +196,19 @@ class Membership:
         await self._take_place()
 
     async def _know(self) -> None:
-        """Where the servers of the group listen, until all are known; and whoever wants to join."""
+        """Where the servers of the group listen: asked once, and again when one has registered, or one that speaks is not known."""
         now_ns = self._now_ns()
-        known = all(
-            name in self.addresses for name in (*self._group.members, *self._agreement.agreed.members)
-        )
-        settled = known and self.member is not None and not self._stranger
-        if now_ns - self._looked_ns < REGISTERED_NS or settled:
+        if not self._registered or now_ns - self._looked_ns < REGISTERED_NS:
             return
-        self._looked_ns, self._stranger = now_ns, False
-        for server, address in (await self._agreement.addresses()).items():
+        self._looked_ns, self._registered = now_ns, False
+        for server, address in (await self._agreement.addresses(self._on_registered)).items():
             if self.addresses.get(server) != address and server != self._world.name:
                 self.addresses[server] = address
                 self._world.network.know(server, address)
+
+    def _on_registered(self) -> None:
+        self._registered = True
+        self._look.set()
 
     async def _take_place(self) -> None:
         state = MEMBER if self.member is not None else JOINING
@@ -203,6 +220,7 @@ class Membership:
     def _on_agreed(self, agreed: Agreed) -> None:
         """What is agreed was read anew."""
         self.settling.promised = max(self.settling.promised, agreed.attempt)
+        self.settling.ready = True
         if agreed.changing and agreed.attempt != self._changing_since[0]:
             self._changing_since = (agreed.attempt, self._now_ns())
         member = self.member
@@ -223,12 +241,15 @@ class Membership:
         self._asked = False
         self.forcing.end("done", f"serves in view {agreed.number}: {' '.join(agreed.members)}")
         self._requests.view = agreed.number
+        replica.own_disk.made_whole()
         member = self.member = Member(
             replica, agreed, self._requests, lambda: list(self._joining()), self._on_appended
         )
+        if self.settling.promised > agreed.number and not self._begins_after_promise:
+            member.wedge(agreed.start)
         self._believe()
         start = agreed.start
-        self._world.trace.emit(Serving(self._group.name, agreed.number, start.sn, start.crc))
+        self._world.trace.emit(Serving(self._group.name, agreed.number, start.sn, start.crc, agreed.members))
         for sn, outcomes in replica.show(start.sn, agreed.members):
             self._requests.on_shown(sn, outcomes)
         self._requests.begin(agreed.number)
@@ -299,7 +320,7 @@ class Membership:
             self._bring_closer(wanted, joining)
         elif self._may_revive():
             waited = now_ns - self._since_ns > 3 * self.lease_ns
-            wanted = change_of_restarted(agreed, self._world.name, joining, waited)
+            wanted = change_of_restarted(agreed, self._replica, joining, waited)
         else:
             wanted = None
         if wanted is None or not wanted.changes:
@@ -313,7 +334,8 @@ class Membership:
     def _may_revive(self) -> bool:
         """Whether nobody lives in the view that this server's earlier life was in."""
         agreed, log = self._agreement.agreed, self._replica.log
-        mine = self._world.name in agreed.members and log.holds(agreed.start)
+        name, disk = self._world.name, self._replica.own_disk.identity
+        mine = name in agreed.members and agreed.knows_disk(name, disk) and log.holds(agreed.start)
         return mine and not self._outside.view_lives(agreed.number, self._now_ns())
 
     async def _change(self, wanted: Wanted) -> None:
@@ -330,7 +352,6 @@ class Membership:
         if installed is None:
             await self._world.clock.sleep(self._world.rng.randrange(RETRY_NS))
             return
-        self.settling.settled = installed.number
         self._on_agreed(installed)
         for name in wanted.invited:
             if name != self._world.name:
