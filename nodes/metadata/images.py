@@ -22,7 +22,7 @@ from nodes.metadata.tree import MOVE_TERM
 from nodes.units import ROOT, ROOT_GROUP
 
 MAGIC = b"CLVRIMGE"
-FORMAT = 4
+FORMAT = 5
 HEAD = Struct("<8sH")
 FRAME = Struct("<II")
 ROWS = 512

@@ -265,6 +265,7 @@ class Active(Leader):
         if self.neighbours is not None:
             self._join_groups(self.neighbours)
         self.answering.begin(self.epoch)
+        self._tenure.spawn(self.answering.end_idle_sessions(), "sessions of dead clients")
 
     def _join_groups(self, neighbours: Neighbours) -> None:
         """Operations on several groups: those that are open are taken up before new ones come (DCFS2 §4.4)."""
