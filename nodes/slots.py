@@ -92,8 +92,10 @@ class ImageStore(Protocol):
     def stored(self) -> list[int]:
         """The sn of every whole image on this disk, the newest last."""
 
-    def kept_sn(self) -> int:
-        """This server needs its own journal from behind this sn: its newest image, or an older one that is pinned; 0 without any."""
+    def kept_sn(self, newest: int, first_sn: int) -> int:
+        """This server needs its own journal from behind this sn, to begin from any of so many of its newest images, 0 when it has fewer; and
+        to reach every pin that a journal which begins with `first_sn` still can.
+        """
 
     def bar(self, incarnation: int, sn: int) -> None:
         """From now on no image counts that goes beyond `sn` and is of an earlier incarnation of the cluster (safety rule 14)."""

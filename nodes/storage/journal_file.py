@@ -18,6 +18,7 @@ from nodes.storage.records import (
     OVERHEAD,
     PAYLOAD_MAX,
     JournalCorrupt,
+    UnknownJournal,
     check_header,
     header,
     pack,
@@ -32,7 +33,7 @@ RECENT = 512
 RUN_BYTES = 1 << 20
 """So much of a segment is read at once, or one record."""
 
-__all__ = ["Journal", "JournalCorrupt"]
+__all__ = ["Journal", "JournalCorrupt", "UnknownJournal"]
 
 
 class Segment:

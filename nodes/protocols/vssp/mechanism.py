@@ -26,6 +26,9 @@ from nodes.wire.calls import Calls
 from nodes.wire.messages import Mark, Message
 from nodes.world import World
 
+ASIDE = "aside/images"
+"""Where damaged images are kept."""
+
 
 class Pool:
     """`ImageStore` of nodes/slots.py."""
@@ -106,7 +109,12 @@ class Pool:
             except UnknownFormat:
                 raise
             except (ImageDamaged, FileNotFoundError) as damaged:
-                self._world.trace.emit(ImageRefused(image, str(damaged)))
+                told = f"{damaged}; it is moved to {ASIDE}"
+                self._world.trace.emit(ImageRefused(image, told))
+                self._shelf.refused.add(image)
+                self._receiving.forget(image)
+                self._reporting.forget(image)
+                self._tidying.spawn(self._shelf.set_refused_aside(ASIDE), "set aside")
         return None
 
     async def look(self, start: int, names: list[str], sn: int) -> SeenInImage:
@@ -115,8 +123,8 @@ class Pool:
     def stored(self) -> list[int]:
         return [rank_of(image)[2] for image in self._shelf.images()]
 
-    def kept_sn(self) -> int:
-        return kept_sn(self._shelf.images(), sorted(self.pinned))
+    def kept_sn(self, newest: int, first_sn: int) -> int:
+        return kept_sn(self._shelf.images(), sorted(self.pinned), newest, first_sn)
 
     def bar(self, incarnation: int, sn: int) -> None:
         self._shelf.bar = (incarnation, sn)

@@ -29,10 +29,16 @@ class Shelf:
         self._disk = disk
         self.bar = (0, 0)
         """(incarnation, sn): images of earlier incarnations that go beyond do not count."""
+        self.refused: set[str] = set()
+        """Images that were found damaged: they do not count, and are on their way aside."""
 
     def files(self) -> dict[str, list[str]]:
         """The files of each image, whole or not; the oldest image first."""
-        return {image: files for image, files in self._all_files().items() if not self._barred(image)}
+        return {
+            image: files
+            for image, files in self._all_files().items()
+            if not (self._barred(image) or image in self.refused)
+        }
 
     def _all_files(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
@@ -109,11 +115,22 @@ class Shelf:
     async def set_aside(self, directory: str) -> None:
         """Moves what is barred: first all of it is there, then it is here no more. Raises OSError."""
         for image, files in self._all_files().items():
-            if self._barred(image):
+            if self._barred(image) and image not in self.refused:
                 for file in files:
                     await self._copy(file, f"{directory}/{file}")
                 for file in [manifest_file(image), *files]:
                     self.remove(file)
+
+    async def set_refused_aside(self, directory: str) -> None:
+        """Moves the damaged images, their manifests first: a person may want to see them. Raises OSError."""
+        while self.refused:
+            image = min(self.refused)
+            for file in [manifest_file(image), *self._all_files().get(image, [])]:
+                try:
+                    await self._disk.move(path_of(file), f"{directory}/{file}")
+                except FileNotFoundError:
+                    continue
+            self.refused.discard(image)
 
     async def _copy(self, file: str, to: str) -> None:
         out = self._disk.open_append(to)
