@@ -11,14 +11,13 @@ import msgspec
 
 from nodes.protocols.mams.checkpoints import incarnation
 from nodes.protocols.mams.pool_node import EPOCH_FILE
-from nodes.protocols.vssp.manifest import DIRECTORY as IMAGES
 from nodes.storage.sealed import SealBroken, UnknownSeal, seal, unseal
 from nodes.world import Disk
 
 FILE = "unfit"
 MAGIC = b"CLVRUNFT"
 FORMAT = 1
-JOURNAL = "journal"
+JOURNAL, IMAGES = "journal", "image"
 DISK_FILE = "disk"
 """Which disk this was."""
 

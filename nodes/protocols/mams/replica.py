@@ -142,6 +142,7 @@ def open_replica(
         config.cluster.image_partitions,
         lambda: replica.journal_report(),
         lambda: replica.log.base.sn + 1,
+        config.cluster.mutations,
     )
     images.bar(origin.incarnation, origin.barrier.sn)
     state: ReplicatedState

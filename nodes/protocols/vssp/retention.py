@@ -29,10 +29,16 @@ def kept_sn(images: list[str], pinned: Iterable[int], newest: int, first_sn: int
     server was renewed by an image that is newer.
     """
     ranks = sorted(rank_of(image)[2] for image in images)
-    reach = [ranks[-newest] if len(ranks) >= newest else 0]
-    for sn in pinned:
-        image = at_or_below(images, sn)
-        start = 0 if image is None else rank_of(image)[2]
-        if start + 1 >= first_sn:
-            reach.append(start)
-    return min(reach)
+    reach = ranks[-newest] if len(ranks) >= newest else 0
+    pin = pinned_sn(images, pinned, first_sn)
+    return reach if pin is None else min(reach, pin)
+
+
+def pinned_sn(images: list[str], pinned: Iterable[int], first_sn: int) -> int | None:
+    """The sn of the oldest image from which a journal that begins with `first_sn` leads to a pin.
+
+    0 when it leads there without an image; None when it leads to none.
+    """
+    below = [at_or_below(images, sn) for sn in pinned]
+    starts = [0 if image is None else rank_of(image)[2] for image in below]
+    return min((start for start in starts if start + 1 >= first_sn), default=None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nodes.metadata.images import ImageDamaged, Loader
 from nodes.metadata.namespace import Namespace
+from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.protocols.vssp.manifest import (
     DIRECTORY,
     Manifest,
@@ -25,8 +26,9 @@ PARTIAL_KEPT = 2
 
 
 class Shelf:
-    def __init__(self, disk: Disk):
+    def __init__(self, disk: Disk, mutations: Mutations = NO_MUTATIONS):
         self._disk = disk
+        self._mutations = mutations
         self.bar = (0, 0)
         """(incarnation, sn): images of earlier incarnations that go beyond do not count."""
         self.refused: set[str] = set()
@@ -62,14 +64,16 @@ class Shelf:
 
     def load(self, manifest: Manifest) -> Namespace:
         """Reads all partitions, one after the other. Raises ImageDamaged, OSError."""
-        loader = Loader()
-        for partition, entry in enumerate(manifest.partitions):
+        loader, partitions = Loader(), manifest.partitions
+        if self._mutations.image_without_last_partition:
+            partitions = partitions[:-1]
+        for partition, entry in enumerate(partitions):
             path = path_of(partition_file(manifest.image, partition))
             for offset in range(0, entry.length, PACKET_OCTETS):
                 loader.feed(
                     partition, self._disk.read(path, offset, min(PACKET_OCTETS, entry.length - offset))
                 )
-        namespace = loader.finish()
+        namespace = loader.finish(checked=partitions is manifest.partitions)
         if loader.header is None or loader.header.partitions != len(manifest.partitions):
             raise ImageDamaged(f"the manifest of image {manifest.image} names another number of partitions")
         return namespace
