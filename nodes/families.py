@@ -90,6 +90,11 @@ class Family(msgspec.Struct, frozen=True):
         return HOLES.get(self.replication, _JOURNAL if self.journal_nodes else ())
 
     @property
+    def forced(self) -> bool:
+        """Whether a person can have one of its servers serve without the others; else everything lies on the nodes of the journal."""
+        return not self.journal_nodes
+
+    @property
     def images(self) -> bool:
         """Whether its servers write images and mark checkpoints."""
         return self.replication == "mams"
