@@ -191,9 +191,17 @@ class Mams:
     async def _enter(self) -> None:
         replica = self._replica
         await replica.view.prepare(self._group.members, self._world.network.address)
+        configuration, _ = await replica.view.configuration()
+        if configuration.disks.get(replica.name) != replica.identity.id.instance:
+            await self._promise_again()
         await replica.ledger.prepare()
         await self._incarnations.keep_up()
         await self._following.take_place(JUNIOR, "has entered the view")
+
+    async def _promise_again(self) -> None:
+        """The disk in whose place this one is may have promised more; no epoch is promised before it is written."""
+        node, _ = await self._replica.view.epoch()
+        await self._replica.pool.promise(node.epoch)
 
     async def _look_at_view(self) -> None:
         """One look: what the three watchers point at, and what follows from it."""
