@@ -40,7 +40,7 @@ from nodes.sim.network import Held, Match, Net, SimNetwork
 from nodes.sim.triggers import Triggers
 from nodes.sim.world import Numbers, SimTrace, SimWorld
 from nodes.trace.base import Event
-from nodes.trace.events import Placed, Stamped, Started, StepTaken, Stopped
+from nodes.trace.events import Configured, Placed, Stamped, Started, StepTaken, Stopped
 from nodes.wire.codec import Codec
 from nodes.wire.messages import Answer
 from nodes.workloads.generator import Workload, start_workload
@@ -62,6 +62,8 @@ class Server:
         self.starter = starter
         self.numbers = Numbers()
         self.skew_ns = 0
+        self.client = False
+        """Whether it keeps nothing: a client's next life is another client."""
         self.gone = False
         """Its machine is lost for ever."""
         self.machine: Machine | None = None
@@ -127,6 +129,8 @@ class SimCluster:
         self._listeners: list[Callable[[Stamped], None]] = []
         self._outside: dict[str, Numbers] = {}
         self.places: dict[str, str] = {}
+        self.configured: dict[str, list[str]] = {}
+        """The members of each group's present configuration, where the family has one that changes."""
         links = Links(self._rng("links"), conditions)
         self.net = Net(self.loop, Codec(MESSAGES), links)
         self.ensemble = Ensemble(self.loop, links, lambda event: self.tell(COORDINATION, event))
@@ -167,15 +171,16 @@ class SimCluster:
 
         self._start_new(name, "", start)
 
-    def start_client(self, name: str) -> SimClient:
-        """A client without a workload."""
+    def start_client(self, name: str, reports_calls: bool = False) -> SimClient:
+        """A client without a workload; with `reports_calls` each call is an event when it begins: it may never return."""
         made: list[tuple[SmartClient, FileClient]] = []
 
         def start(world: SimWorld) -> None:
-            smart = SmartClient(world, self.config, f"{name}.1")
+            smart = SmartClient(world, self.config, f"{name}.1", reports_calls)
             made.append((smart, FileClient(world, self.config, smart)))
 
         server = self._start_new(name, "", start)
+        server.client = True
         return SimClient(self, server, *made[0])
 
     def add_data_node(self, name: str, capacity: int = 1 << 40) -> None:
@@ -266,6 +271,8 @@ class SimCluster:
         event = stamped.event
         if type(event) is Placed:
             self.places[event.server] = event.state
+        elif type(event) is Configured:
+            self.configured[event.group] = event.members
         for listener in self._listeners:
             listener(stamped)
         if self.at_step is not None and type(event) is StepTaken:
@@ -305,14 +312,16 @@ class SimCluster:
 
     def settled(self) -> bool:
         """Everybody who is not gone for ever is in step, and one leads each group where one does."""
-        places = [
-            self.places.get(name, "")
-            for name, server in self.servers.items()
-            if server.group and not server.gone
-        ]
+        there = [name for name, server in self.servers.items() if server.group and not server.gone]
+        places = [self.places.get(name, "") for name in there]
         leads = sum(place in LEADING for place in places)
         expected = 0 if family_named(self.config.protocol).asked == "anywhere" else len(self.config.groups)
         return all(place in IN_STEP for place in places) and leads == expected
+
+    def mend_coordination(self) -> None:
+        """The coordination service runs."""
+        if not self.ensemble.up:
+            self.faults.restart(COORDINATION)
 
     # --- directed schedules ----------------------------------------------------------------------------------------
 

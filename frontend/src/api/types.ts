@@ -218,7 +218,7 @@ export type StateEvent =
 /** Events that only tell a story. */
 export type ToldEvent =
   | Fields<"StepTaken", { procedure: string; step: string; paper: string; detail: string; epoch: number }>
-  | Fields<"Serving", { group: string; epoch: number; sn: number }>
+  | Fields<"Serving", { group: string; epoch: number; sn: number; members?: string[] }>
   | Fields<"StoppedServing", { group: string; epoch: number; reason: string }>
   | Fields<"Renewing", { phase: string; sn: number; goal_sn: number }>
   | Fields<"WriterFenced", { epoch: number }>
@@ -310,6 +310,8 @@ export interface Verb {
   options: VerbOption[];
   undo: string | null;
   danger: string | null;
+  /** What it costs now is said, and asked once more. */
+  asks: boolean;
 }
 
 export interface FaultRequest {
