@@ -104,7 +104,7 @@ class SimFaults(LinkFaults, DiskFaults):
         target = self._server(server)
         if target.process != "stopped":
             self._kill(target)
-        target.gone = True
+        self._cluster.lose_for_ever(target)
         return self._begin("gone", [server], lasting=False)
 
     def stop(self, server: str) -> int:
