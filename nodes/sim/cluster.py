@@ -28,7 +28,7 @@ from nodes.metadata.operations import Operation
 from nodes.roles import IN_STEP, LEADING, LETTERS
 from nodes.servers.data_node import start_data_node
 from nodes.servers.journal import start_journal
-from nodes.sim.clock import SimClock
+from nodes.sim.clock import Rate, SimClock
 from nodes.sim.coordination import HeldWrites, SimCoordination
 from nodes.sim.disk import SimDisk, Store
 from nodes.sim.ensemble import COORDINATION, Ensemble
@@ -52,7 +52,7 @@ Starter = Callable[[SimWorld], None]
 class Server:
     """One name in the cluster: its medium, and the life it lives now."""
 
-    def __init__(self, name: str, group: str, store: Store, starter: Starter):
+    def __init__(self, name: str, group: str, store: Store, rate: Rate, starter: Starter):
         self.name = name
         self.group = group
         """Empty for a client or a data node."""
@@ -60,6 +60,8 @@ class Server:
         self.starter = starter
         self.numbers = Numbers()
         self.skew_ns = 0
+        self.rate = rate
+        """Of its monotonic clock."""
         self.machine: Machine | None = None
         self.world: SimWorld | None = None
 
@@ -173,7 +175,9 @@ class SimCluster:
         self._start_new(name, "", lambda world: start_journal(role, world, config))
 
     def _start_new(self, name: str, group: str, starter: Starter) -> Server:
-        server = self.servers[name] = Server(name, group, Store(self._rng(f"disk/{name}")), starter)
+        server = self.servers[name] = Server(
+            name, group, Store(self._rng(f"disk/{name}")), Rate(self.loop), starter
+        )
         self.start(server)
         return server
 
@@ -184,7 +188,11 @@ class SimCluster:
         machine = server.machine = Machine(self.loop, server.name)
         coordination = (
             SimCoordination(
-                self.ensemble, machine, server.name, self.config.timing.session_timeout_ms * MILLISECOND
+                self.ensemble,
+                machine,
+                server.name,
+                self.config.timing.session_timeout_ms * MILLISECOND,
+                server.rate,
             )
             if server.group
             else None
@@ -198,6 +206,7 @@ class SimCluster:
             coordination,
             SimTrace(machine, numbers, self.emit),
             server.skew_ns,
+            server.rate,
             lambda error: self._on_error(server, error),
         )
         machine.call(self._begin, server, world, network.address)

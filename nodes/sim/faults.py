@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from nodes.config import MILLISECOND
 from nodes.families import family_named
-from nodes.sim.ensemble import COORDINATION
+from nodes.sim.clock import LARGEST_PPM
+from nodes.sim.ensemble import COORDINATION, MEMBERS
 from nodes.sim.links import Link
 from nodes.storage.rot import NothingToRot, choose
 from nodes.trace.events import FaultEnded, FaultInjected, Stopped
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 HOUR_MS = 3_600_000
 DIRECTIONS = ("both", "to", "from")
 LINK_VERBS = ("cut", "delay", "lose", "duplicate", "reorder", "damage")
+ALIASES = {"zk1": "coordination1", "zk2": "coordination2", "zk3": "coordination3"}
+"""What the servers of the ensemble are called in containers."""
 ONE_BY_ONE = ("crash", "power_loss", "stop", "restart", "pause", "resume")
 """Verbs that take any number of servers."""
 
@@ -44,6 +47,7 @@ class SimFaults:
         if method is None or verb in ("do", "standing", "added"):
             raise FaultUnsupported(f"there is no fault {verb!r}")
         given = dict(options or {})
+        targets = [ALIASES.get(target, target) for target in targets]
         if verb == "cut" and given.pop("island", False):
             return self._island(targets, **given)
         if verb in ONE_BY_ONE:
@@ -80,11 +84,11 @@ class SimFaults:
     # --- processes -------------------------------------------------------------------------------------------------
 
     def crash(self, server: str) -> int:
-        if server == COORDINATION:
-            if not self._cluster.ensemble.up:
-                raise FaultUnsupported(f"{COORDINATION} is stopped")
+        if server in (COORDINATION, *MEMBERS):
+            if not self._cluster.ensemble.runs(server):
+                raise FaultUnsupported(f"{server} is stopped")
             fault = self._begin("crash", [server])
-            self._cluster.ensemble.crash()
+            self._cluster.ensemble.crash(server)
             return fault
         target = self._server(server, "running", "paused")
         fault = self._begin("crash", [server])
@@ -118,10 +122,12 @@ class SimFaults:
         return fault
 
     def restart(self, server: str) -> int:
-        if server == COORDINATION:
-            if self._cluster.ensemble.up:
-                raise FaultUnsupported(f"{COORDINATION} is running")
-            self._cluster.ensemble.restart()
+        if server in (COORDINATION, *MEMBERS):
+            if self._cluster.ensemble.runs_whole(server):
+                raise FaultUnsupported(f"{server} is running")
+            self._cluster.ensemble.restart(server)
+            if server == COORDINATION:
+                return max([self._end(name, "crash") for name in (server, *MEMBERS)])
         else:
             self._cluster.start(self._server(server, "stopped"))
         return self._end(server, "crash", "stop", "power_loss")
@@ -146,7 +152,7 @@ class SimFaults:
         return [*self._cluster.servers, COORDINATION]
 
     def _links(self, a: str, b: str | None, direction: str) -> list[Link]:
-        names = self._names()
+        names = [*self._names(), *MEMBERS]
         if direction not in DIRECTIONS:
             raise FaultUnsupported(f"direction {direction!r}: say one of {', '.join(DIRECTIONS)}")
         if a == b:
@@ -154,15 +160,24 @@ class SimFaults:
         for name in (a, b or a):
             if name not in names:
                 raise FaultUnsupported(f"there is no {name!r} to cut, delay or heal")
-        others = [b] if b is not None else [name for name in names if name != a]
+        others = self._others(a) if b is None else [b]
         pairs = [(a, other) for other in others] if direction != "from" else []
         pairs += [(other, a) for other in others] if direction != "to" else []
         return [self._cluster.net.links.of(*pair) for pair in pairs]
+
+    def _others(self, name: str) -> list[str]:
+        """To whom it has links: a server to the service as a whole, a server of the ensemble also to its like."""
+        servers = list(self._cluster.servers)
+        if name == COORDINATION:
+            return servers
+        others = [*servers, *MEMBERS] if name in MEMBERS else self._names()
+        return [other for other in others if other != name]
 
     def _break(self, verb: str, a: str, b: str | None, direction: str, **options: Any) -> int:
         for link in self._links(a, b, direction):
             for name, value in options.items():
                 setattr(link, name, value)
+        self._cluster.ensemble.links_changed()
         return self._begin(verb, [a, b] if b else [a], direction=direction, **options)
 
     def cut(self, a: str, b: str | None = None, direction: str = "both") -> int:
@@ -172,10 +187,17 @@ class SimFaults:
     def _island(self, names: list[str], direction: str = "both") -> int:
         """Cuts the named ones off from all others, not from each other."""
         for a in names:
-            for b in [name for name in self._names() if name not in names]:
+            for b in self._outside(a, names):
                 for link in self._links(a, b, direction):
                     link.cut = True
+        self._cluster.ensemble.links_changed()
         return self._begin("cut", names, direction=direction, island=True)
+
+    def _outside(self, name: str, island: list[str]) -> list[str]:
+        others = self._others(name)
+        if name not in MEMBERS and any(each in MEMBERS for each in island):
+            others = [each for each in others if each != COORDINATION] + list(MEMBERS)
+        return [other for other in others if other not in island]
 
     def delay(self, a: str, b: str | None = None, ms: int = 100, direction: str = "both") -> int:
         return self._break("delay", a, b, direction, delay_ns=_nanos(ms))
@@ -195,12 +217,10 @@ class SimFaults:
 
     def heal(self, a: str | None = None, b: str | None = None) -> int:
         """Mends one link, all of one server, or without names everything."""
-        pairs = [(a, b)] if a else list(itertools.product(self._names(), [None]))
-        for one, other in pairs:
-            assert one is not None
+        for one, other in self._mended(a, b):
             for link in self._links(one, other, "both"):
                 link.mend()
-        self._cluster.ensemble.healed()
+        self._cluster.ensemble.links_changed()
         newest = 0
         for number, (verb, targets) in list(self.standing.items()):
             if verb in LINK_VERBS and self._healed(targets, a, b):
@@ -209,9 +229,19 @@ class SimFaults:
                 newest = number
         return newest
 
+    def _mended(self, a: str | None, b: str | None) -> list[tuple[str, str | None]]:
+        """With the service as a whole its servers are mended too."""
+        ones = [a] if a else [*self._names(), *MEMBERS]
+        ones = [*ones, *MEMBERS] if a == COORDINATION else ones
+        others = [b, *MEMBERS] if b == COORDINATION else [b]
+        return [(one, other) for one, other in itertools.product(ones, others) if one is not None]
+
     @staticmethod
     def _healed(targets: list[str], a: str | None, b: str | None) -> bool:
-        return a is None or (a in targets and (b is None or b in targets))
+        def is_among(name: str) -> bool:
+            return name in targets or (name == COORDINATION and any(each in targets for each in MEMBERS))
+
+        return a is None or (is_among(a) and (b is None or is_among(b)))
 
     def heal_all(self) -> int:
         return self.heal()
@@ -220,16 +250,22 @@ class SimFaults:
 
     def expire_session(self, server: str) -> int:
         self._server(server)
+        self._needs_quorum()
         fault = self._begin("expire_session", [server], lasting=False)
         session = self._cluster.ensemble.session_of(server)
         if session:
             self._cluster.ensemble.expire(session)
         return fault
 
+    def _needs_quorum(self) -> None:
+        if not self._cluster.ensemble.quorum.has_majority():
+            raise FaultUnsupported(f"{COORDINATION} has no leader with a majority now")
+
     def take_lock(self, group: str) -> int:
         owner = self._cluster.ensemble.observer.holders.get(group, "")
         if not owner:
             raise FaultUnsupported(f"nobody holds the lock of {group} now")
+        self._needs_quorum()
         fault = self._begin("take_lock", [group, owner], lasting=False)
         self._cluster.ensemble.take_lock(group)
         return fault
@@ -282,6 +318,14 @@ class SimFaults:
             target.world.clock.skew_ns = target.skew_ns
         ended = self._end(server, "skew_clock")
         return self._begin("skew_clock", [server], ms=ms) if ms else ended
+
+    def drift_clock(self, server: str, ppm: int) -> int:
+        """Lets its monotonic clock, and with it all its timers, run faster by so many parts per million, or slower; 0 ends it."""
+        if type(ppm) is not int or abs(ppm) > LARGEST_PPM:
+            raise FaultUnsupported(f"{ppm!r} is no number of parts per million within {LARGEST_PPM}")
+        self._server(server).rate.run_at(ppm)
+        ended = self._end(server, "drift_clock")
+        return self._begin("drift_clock", [server], ppm=ppm) if ppm else ended
 
     def add_server(self, group: str) -> int:
         if group not in [each.name for each in self._cluster.config.groups]:
