@@ -333,13 +333,25 @@ def run(
 
 @app.command()
 def explore(
-    file: Path,
-    seeds: Annotated[str, typer.Option(help="A..B")] = "1..100",
-    jobs: Annotated[int, typer.Option(min=1, max=64)] = 1,
+    file: Annotated[Path | None, typer.Argument(help="A scenario: its neighbours are searched.")] = None,
+    protocol: Annotated[str | None, typer.Option(help="Draw clusters of this family.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Draw clusters of every safe family.")] = False,
+    minutes: Annotated[float | None, typer.Option(min=0.01, max=10_000, help="How long.")] = None,
+    seeds: Annotated[str | None, typer.Option(help="Exactly these: A..B.")] = None,
+    jobs: Annotated[int, typer.Option(min=0, max=256, help="Processes; 0 for one each processor.")] = 0,
+    dask: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, instead of processes.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where files of failures are written.")] = Path("explored"),
+    mutation: Annotated[list[str] | None, typer.Option(help="A known bug to switch on.")] = None,
+    hole: Annotated[list[str] | None, typer.Option(help="A paper's hole to open.")] = None,
 ) -> None:
-    """Run many seeds of a scenario, and show the shortest failing schedule."""
-    commands = importlib.import_module("backend.scenarios.cli")
-    raise typer.Exit(commands.explore_command(file, seeds, jobs))
+    """Search for schedules that break a promise: random clusters, loads and faults, audited."""
+    commands = importlib.import_module("backend.explore.cli")
+    wish = commands.Wish(
+        protocol, everything, minutes, seeds, jobs, dask, out, tuple(mutation or ()), tuple(hole or ())
+    )
+    raise typer.Exit(commands.explore_command(file, wish))
 
 
 @app.command()

@@ -6,6 +6,9 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from nodes.explore.files import plan_of
+from nodes.explore.plan import Plan
+
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Share = Annotated[float, msgspec.Meta(gt=0)]
 
@@ -149,3 +152,9 @@ class Scenario(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """Used unless another is given."""
     matrix: dict[str, list[str]] = {}
     """Runs the file once for each value: `{step}` in a step's text is replaced by it."""
+    trial: dict[str, Any] | None = None
+    """A trial of the explorer (docs/testing.md), which takes the place of cluster, workload, steps and end: on the simulator only."""
+
+    def plan(self) -> Plan:
+        """The trial with this file's seed. Raises ValueError."""
+        return plan_of({**(self.trial or {}), "seed": self.seed})

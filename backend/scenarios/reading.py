@@ -162,6 +162,18 @@ def check(scenario: Scenario, lines: Lines) -> None:
         check_step(step, lines, ["steps", index])
     check_end(scenario, lines)
     check_expect(scenario.expect, lines, ["expect"])
+    if scenario.trial is not None:
+        check_trial(scenario, lines)
+
+
+def check_trial(scenario: Scenario, lines: Lines) -> None:
+    if scenario.steps or scenario.matrix:
+        raise lines.wrong("a trial has no steps and no matrix beside it", ["trial"])
+    try:
+        scenario.plan()
+    except ValueError as error:
+        message, place = told(str(error))
+        raise lines.wrong(message, ["trial", *place]) from None
 
 
 def text_is(parse: Any, text: str | None, lines: Lines, place: list[str | int]) -> None:

@@ -91,7 +91,8 @@ class Course:
 class SmartClient:
     """One client session on a world of its own. `call` may run many times at once."""
 
-    def __init__(self, world: World, cluster: ClusterConfig, session: str):
+    def __init__(self, world: World, cluster: ClusterConfig, session: str, reports_calls: bool = False):
+        """With `reports_calls` each call is an event when it begins, not only when it goes on for long."""
         self._world = world
         self._session = session
         self._loop = asyncio.get_running_loop()
@@ -104,6 +105,7 @@ class SmartClient:
         self._good_hints = asked == "reads anywhere"
         """Who answers reads knows by its lease who leads: what it names is asked at once."""
         self._alone = len(self._groups) == 1
+        self._long_ns = 0 if reports_calls else LONG_NS
         self._dentries = Dentries()
         self._seen_ns = 0
         self._next = 0
@@ -187,6 +189,8 @@ class SmartClient:
         now_ns = self._world.clock.monotonic_ns()
         course = Course(self._next, operation, now_ns, group, self._dentries.moves)
         self._open[course.number] = course
+        if not self._long_ns:
+            self._tell_long(course, now_ns)
         return course
 
     def _learn_result(self, operation: Operation, answer: Answer, moves: int) -> None:
@@ -282,7 +286,7 @@ class SmartClient:
         return asked, None
 
     def _tell_long(self, course: Course, now: int) -> None:
-        if not course.told and now - course.began_ns > LONG_NS:
+        if not course.told and now - course.began_ns >= self._long_ns:
             course.told = True
             self._world.trace.emit(Invoked(self._session, course.number, course.operation, course.began_ns))
 

@@ -66,6 +66,9 @@ class ByStamp(Check):
         if self.unable or tag in SESSIONS or event.error in STATELESS:
             self._stamps.pop(key, None)
             return
+        if event.error != UNKNOWN and not event.epoch:
+            # The client answered this from a look of its own, which no group has a place for.
+            return
         if event.error == UNKNOWN:
             if tag in WRITES:
                 self._invoked[key] = stamped
@@ -151,3 +154,8 @@ class ByStamp(Check):
             self.checked += 1
             return
         self.fail(answered_wrongly(event, str(stamp_ns), wanted), place_in_trace(stamped))
+
+    def paths(self) -> dict[str, bool]:
+        """Every path of the model as it is now, and whether it is a directory."""
+        self._carry_out(1 << 63)
+        return self._model.paths()

@@ -170,6 +170,13 @@ class Lamps:
         """All that was found wrong, by check."""
         return [failure for check in self._checks for failure in check.failures]
 
+    def paths(self) -> dict[str, bool] | None:
+        """Every path that must be there now, and whether it is a directory; None where no check can say."""
+        for check in self._eras[-1].checks:
+            if isinstance(check, Linearisable | ByStamp) and not check.unable:
+                return check.paths()
+        return None
+
     def lamps(self) -> list[dict[str, Any]]:
         """One row for each invariant: grey when nothing could be checked, red with the first failure."""
         by_name: dict[str, list[Check]] = {}

@@ -1,6 +1,7 @@
 """An event loop in virtual time: no selector, no threads, integer nanoseconds, every choice from the seed.
 
-Each server is a `Machine` with its own queue; within it the order is first in, first out; the seed picks which machine runs next.
+Each server is a `Machine` with its own queue; within it the order is first in, first out. Which machine runs next depends on the seed,
+the time and the machines' names alone, so that leaving out a fault or a server does not shuffle what is left.
 A crashed machine's handles are dropped and its tasks stay referenced: nothing of them runs any more, `finally` included.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 import random
 import sys
 from asyncio import events
@@ -21,6 +23,8 @@ import msgspec
 SECOND = 1_000_000_000
 LIMIT = 1_000_000
 """More steps than this without time going on are an endless loop in a server's code."""
+WORD = (1 << 64) - 1
+MIX = 0x9E3779B97F4A7C15
 _machine: contextvars.ContextVar[Machine] = contextvars.ContextVar("machine")
 
 
@@ -48,6 +52,7 @@ class Machine:
     def __init__(self, loop: Loop, name: str):
         self.loop = loop
         self.name = name
+        self.salt = loop.salt_of(name)
         self.context = contextvars.Context()
         """Given to every task of this life, so that whoever wakes it, it runs here; nothing is ever run inside it."""
         self.context.run(_machine.set, self)
@@ -70,10 +75,22 @@ class Machine:
                 self.loop.runnable.append(self)
         return handle
 
+    def call_first(self, callback: Callable[..., Any], *args: Any) -> None:
+        """Runs a callback before all that waits on this machine."""
+        self.queue.appendleft(Handle(callback, args))
+        self.loop.wake(self)
+
     def call_later(self, delay_ns: int, callback: Callable[..., Any], *args: Any) -> Handle:
         handle = Handle(callback, args)
         self.loop.at(self.loop.now_ns + max(0, delay_ns), self.loop.enqueue, self, handle)
         return handle
+
+    async def stalled(self) -> None:
+        """Stays here for ever when the machine is dead, and for as long as it is paused."""
+        if self.dead or self.paused:
+            over = self.loop.create_future()
+            self.call(over.set_result, None)
+            await over
 
     def pause(self) -> None:
         self.paused = True
@@ -86,9 +103,17 @@ class Machine:
         """Nothing of it runs from here on."""
         self.dead = True
         self.loop.keep(self)
+        for task in self.tasks.values():
+            _forget(task.get_coro())
         self.queue.clear()
         self.idle.clear()
         self.at_turn_end.clear()
+
+
+def _forget(coro: Any) -> None:
+    """A procedure that never began never will; Python would warn of it when it is collected."""
+    if inspect.getcoroutinestate(coro) == inspect.CORO_CREATED:
+        coro.close()
 
 
 class Loop(asyncio.AbstractEventLoop):
@@ -98,11 +123,12 @@ class Loop(asyncio.AbstractEventLoop):
         self.now_ns = 0
         self.dispatched = 0
         self._limit = LIMIT
-        self._rng = rng
+        self._seed = rng.getrandbits(64)
         self._timers: list[tuple[int, int, Callable[..., None], tuple[Any, ...]]] = []
         self._numbered = 0
         self.runnable: list[Machine] = []
         """Machines that have something to do; each once."""
+        self.runs = False
         self._outside = Machine(self, "outside")
         self._current = self._outside
         self._machines: list[Machine] = []
@@ -111,6 +137,10 @@ class Loop(asyncio.AbstractEventLoop):
     def keep(self, machine: Machine) -> None:
         """A dead life stays referenced as long as the loop: its tasks' `finally` would run when it is collected."""
         self._machines.append(machine)
+
+    def salt_of(self, name: str) -> int:
+        """What tells machines apart when the next one is chosen."""
+        return random.Random(f"{self._seed}/{name}").getrandbits(64)
 
     # --- queues ----------------------------------------------------------------------------------------------------
 
@@ -137,11 +167,13 @@ class Loop(asyncio.AbstractEventLoop):
     def run(self, until_ns: int, done: Callable[[], bool] | None = None) -> bool:
         """Runs until `done()` is true or the time comes; whether `done()` is. Raises what a server's code raised."""
         before, hooks = events._get_running_loop(), sys.get_asyncgen_hooks()
+        self.runs = True
         events._set_running_loop(self)
         sys.set_asyncgen_hooks(None, None)
         try:
             return self._run(until_ns, done)
         finally:
+            self.runs = False
             self._current = self._outside
             sys.set_asyncgen_hooks(*hooks)
             events._set_running_loop(before)
@@ -165,10 +197,15 @@ class Loop(asyncio.AbstractEventLoop):
                 callback(*args)
 
     def _pick(self) -> Machine:
-        runnable = self.runnable
-        place = int(self._rng.random() * len(runnable))
-        machine = runnable[place]
-        runnable[place] = runnable[-1]
+        """A hash of the time and each machine's name decides: no stream that another choice would move on."""
+        now_ns, runnable = self.now_ns, self.runnable
+        best, chosen = -1, 0
+        for place, machine in enumerate(runnable):
+            rank = (now_ns ^ machine.salt) * MIX & WORD
+            if rank > best:
+                best, chosen = rank, place
+        machine = runnable[chosen]
+        runnable[chosen] = runnable[-1]
         runnable.pop()
         return machine
 
@@ -249,6 +286,8 @@ class Loop(asyncio.AbstractEventLoop):
         machine = self._machine_of(context)
         task: asyncio.Task[Any] = asyncio.Task(coro, loop=self, name=name, context=machine.context)
         task._log_destroy_pending = False  # type: ignore[attr-defined]
+        if machine.dead:
+            _forget(coro)
         machine.tasks[id(task)] = task
         task.add_done_callback(lambda done: machine.tasks.pop(id(done), None))
         return task
