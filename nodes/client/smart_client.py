@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 
+from nodes.client.course import Course, Reply
 from nodes.client.dentries import Dentries, depth_of
 from nodes.client.retry import pause_ns
 from nodes.client.routing import Routes
@@ -53,39 +54,6 @@ from nodes.world import World
 LONG_NS = 1 * SECOND
 AT_PARENT = (Create, Mkdir, Delete, Rename, Link)
 """Operations that happen where the parent of their path is at home; the others at the object's own."""
-
-Reply = Answer | Refused | Referred | Checked | None
-
-
-class Course:
-    """How far one call has come."""
-
-    def __init__(self, number: int, operation: Operation, began_ns: int, group: int, moves: int):
-        self.number = number
-        self.operation = operation
-        self.began_ns = began_ns
-        self.group = group
-        self.began_moves = self.moves = moves
-        """Moves of directories that the client had heard of when the call began, and when `starts` were resolved."""
-        self.starts: list[Start] = []
-        self.server = ""
-        """Who is asked."""
-        self.waiting: asyncio.Future[tuple[str, Reply]] | None = None
-        self.tries = 0
-        self.check = False
-        self.led = False
-        """The last refusal named another server, which is asked at once; not twice in a row."""
-        self.resolved_ns = 0
-        self.told = False
-
-    def reply(self, peer: str, message: Reply) -> None:
-        """The first reply to the question that is out; further ones count for nothing."""
-        if self.waiting is not None and not self.waiting.done():
-            self.waiting.set_result((peer, message))
-
-    def overtaken(self, peer: str, message: Reply) -> bool:
-        """Whether this is a late refusal by a server that was asked before, and it names nobody but the one that is asked now."""
-        return isinstance(message, Refused) and peer != self.server and message.active in ("", self.server)
 
 
 class SmartClient:
@@ -260,6 +228,7 @@ class SmartClient:
                 course.check, course.server = False, peer
                 continue
             if isinstance(reply, Referred) and routes.accept(peer, reply.epoch):
+                course.leg += 1
                 if not await self._follow(course, reply):
                     error = await self._set_out(course)
                     if error is not None:
@@ -352,7 +321,10 @@ class SmartClient:
 
     async def _ask(self, course: Course) -> tuple[str, Reply]:
         """One question and its reply: the request, or after a failure first whether it has been executed (`Check`)."""
-        number = course.number
+        number, answered = course.number, course.answered
+        if answered is not None:
+            course.answered = None
+            return answered
         waiting: asyncio.Future[tuple[str, Reply]] = self._loop.create_future()
         course.waiting = waiting
         timer = self._world.clock.call_later(
@@ -364,7 +336,7 @@ class SmartClient:
             lowest = next(iter(self._open))
             request = Request(self._session, number, lowest, course.operation)
             if not self._alone:
-                request.seen_ns = self._seen_ns
+                request.seen_ns, request.leg = self._seen_ns, course.leg
                 if any(start is not TOP for start in course.starts):
                     request.starts, request.moves = course.starts, course.moves
             self._world.network.send(course.server, request)

@@ -18,6 +18,8 @@ from nodes.invariants.journals import Journals
 from nodes.invariants.linearisable import Linearisable
 from nodes.invariants.no_lost_write import NoLostWrite
 from nodes.invariants.one_active import OneActive
+from nodes.invariants.one_effect import OneEffect
+from nodes.invariants.one_primary_view import OnePrimaryView
 from nodes.invariants.same_order import SameOrder
 from nodes.invariants.same_state import SameState
 from nodes.invariants.up_to_barrier import UpToBarrier
@@ -31,8 +33,8 @@ Step = Callable[[Stamped, Any], None]
 NAMES = tuple(
     check.name for check in (OneActive, NoLostWrite, ExactlyOnce, SameState, DenseJournal, Linearisable)
 )
-NAMES_OF_ALL = (*NAMES, Atomic.name, UpToBarrier.name, BlocksKept.name, SameOrder.name)
-"""In the order of the page: the last four where there are several groups, checkpoints, data nodes, symmetric members."""
+NAMES_OF_ALL = (*NAMES, Atomic.name, UpToBarrier.name, BlocksKept.name, SameOrder.name, OnePrimaryView.name)
+"""In the order of the page: the last five where there are several groups, checkpoints, data nodes, symmetric members."""
 
 
 UNABLE = (
@@ -54,7 +56,7 @@ class GroupChecks:
             ExactlyOnce(journals),
             SameState(),
             dense,
-            *([SameOrder()] if family.replication == "symmetric" else []),
+            *([SameOrder(), OnePrimaryView()] if family.replication == "symmetric" else []),
         ]
         if linearisable:
             self.checks.append(Linearisable(journals))
@@ -76,7 +78,7 @@ class Era:
         self.shared: list[Check] = []
         if several:
             names = {group.number: group.name for group in cluster.groups}
-            self.shared = [ByStamp(home), Atomic(names)]
+            self.shared = [OneEffect(), ByStamp(home), Atomic(names)]
         self.checks = [check for group in self.groups.values() for check in group.checks] + self.shared
         for check in self.checks:
             if number and isinstance(check, Linearisable | ByStamp):

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from nodes.metadata.inode import MASK, text_key
+from nodes.metadata.digest import BLOCK, BODY, MASK, term
 from nodes.metadata.operations import Block
 from nodes.units import GROUP_SHIFT, OpId
 
@@ -37,11 +37,11 @@ class Body(msgspec.Struct, gc=False):
     def term(self) -> int:
         """The body without its blocks."""
         writer = self.writer
-        held = 0 if writer is None else hash((text_key(writer.client), writer.number))
-        return hash((self.inode, self.block_size, held))
+        held = None if writer is None else (writer.client, writer.number)
+        return term((BODY, self.inode, self.block_size, held))
 
     def block_term(self, block: Block) -> int:
-        return hash((self.inode, block.number, block.stamp, block.length))
+        return term((BLOCK, self.inode, block.number, block.stamp, block.length))
 
 
 class Bodies:

@@ -7,9 +7,9 @@ from typing import Any
 
 from nodes.errors import FsError
 from nodes.metadata.crossing import Crossing
+from nodes.metadata.digest import MASK
 from nodes.metadata.effects import Busy
 from nodes.metadata.files import FILE_PLANNERS, Files, file_appliers
-from nodes.metadata.inode import MASK
 from nodes.metadata.lookup import Start
 from nodes.metadata.operations import CloseSession, Failed, OpenSession, Read, Result, Write
 from nodes.metadata.planning import ALONE, PLANNERS, Call, Plan, Way
@@ -80,7 +80,7 @@ class Namespace:
 
     @property
     def digest(self) -> int:
-        """64 bits over inodes, dentries and sessions, the same on every replica in the same state."""
+        """64 bits over the whole state, the same on every replica in the same state (nodes/metadata/digest.py)."""
         tree = self.tree
         return (tree.digest + tree.bodies.digest + self.sessions.digest + self.crossing.digest) & MASK
 

@@ -265,4 +265,11 @@ class Failed(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=True):
     at_ns: int
 
 
-Result = Made | Done | Attributes | Listing | Summary | Opened | Granted | Contents | Failed
+class Absent(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=True):
+    """The call was not carried out by this group, and its client has been sent elsewhere: copies of it up to this leg of its way never are
+    (safety rule 25)."""
+
+    leg: int
+
+
+Result = Made | Done | Attributes | Listing | Summary | Opened | Granted | Contents | Failed | Absent

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from zlib import crc32
 
-from nodes.metadata.inode import MASK
-from nodes.metadata.operations import Failed, Made, Result
+from nodes.metadata.digest import MASK, RESULT, SESSION, term
+from nodes.metadata.operations import Absent, Failed, Made, Result
 from nodes.metadata.tree import Undo
 from nodes.units import OpId
 
@@ -17,12 +16,14 @@ OPEN_MAX = 4096
 class Session:
     """One client: results by call number, those from `lowest_open` on."""
 
-    __slots__ = ("key", "lowest_open", "results")
+    __slots__ = ("key", "lowest_open", "results", "terms")
 
     def __init__(self, client: str):
-        self.key = int.from_bytes(b"\1" + client.encode(), "little") % ((1 << 61) - 1)
+        self.key = term((SESSION, client))
         self.lowest_open = 0
         self.results: dict[int, Result] = {}
+        self.terms: dict[int, int] = {}
+        """What results added to the digest, so that it is not computed again when they go; of some there is none."""
 
     @property
     def term(self) -> int:
@@ -31,9 +32,12 @@ class Session:
 
     def result_term(self, number: int, result: Result) -> int:
         if type(result) is Made:
-            return hash((self.key, number, result.inode))
-        text = result.error if type(result) is Failed else type(result).__name__
-        return hash((self.key, number, -crc32(text.encode())))
+            return term((RESULT, self.key, number, result.inode))
+        if type(result) is Absent:
+            return term((RESULT, self.key, number, -1 - result.leg))
+        return term(
+            (RESULT, self.key, number, result.error if type(result) is Failed else type(result).__name__)
+        )
 
 
 class Sessions:
@@ -98,13 +102,17 @@ class Sessions:
         self.digest = digest
 
     def remember(self, op_id: OpId, lowest_open: int, result: Result, undo: Undo) -> None:
-        """Keeps a result and forgets those that the client has been given."""
+        """Keeps a result, in the place of an `Absent` if there is one, and forgets those that the client has been given."""
         if self._short:
             self._forget_all(undo)
         session = self._sessions[op_id.client]
         results = session.results
         old_lowest = session.lowest_open
-        change = session.result_term(op_id.number, result)
+        before = results.pop(op_id.number, None)
+        gone_term = session.terms.get(op_id.number, 0)
+        change = session.terms[op_id.number] = session.result_term(op_id.number, result)
+        if before is not None:
+            change -= gone_term or session.result_term(op_id.number, before)
         forgotten: list[tuple[int, Result]] = []
         if lowest_open > old_lowest:
             change += session.key * (lowest_open - old_lowest)
@@ -112,9 +120,11 @@ class Sessions:
             for number in _below(results, old_lowest, lowest_open):
                 gone = results.pop(number, None)
                 if gone is not None:
-                    change -= session.result_term(number, gone)
+                    change -= session.terms.pop(number, 0) or session.result_term(number, gone)
                     forgotten.append((number, gone))
         if undo is not None:
+            if before is not None:
+                forgotten.append((op_id.number, before))
             undo.append((self._unremember, session, op_id.number, old_lowest, forgotten, self.digest))
         results[op_id.number] = result
         self.digest = (self.digest + change) & MASK
@@ -128,6 +138,7 @@ class Sessions:
         digest: int,
     ) -> None:
         del session.results[number]
+        session.terms.pop(number, None)
         session.results.update(forgotten)
         session.lowest_open = lowest_open
         self.digest = digest
@@ -139,6 +150,7 @@ class Sessions:
         for session, results in kept:
             gone = sum(session.result_term(number, result) for number, result in results.items())
             session.results.clear()
+            session.terms.clear()
             self.digest = (self.digest - gone) & MASK
 
     def _unforget(self, kept: list[tuple[Session, dict[int, Result]]], digest: int) -> None:

@@ -23,7 +23,7 @@ __all__ = ["LINK_VERBS", "FaultUnsupported", "SimFaults"]
 
 ALIASES = {"zk1": "coordination1", "zk2": "coordination2", "zk3": "coordination3"}
 """What the servers of the ensemble are called in containers."""
-ONE_BY_ONE = ("crash", "power_loss", "stop", "restart", "pause", "resume", "gone")
+ONE_BY_ONE = ("crash", "power_loss", "new_disk", "stop", "restart", "pause", "resume", "gone")
 """Verbs that take any number of servers."""
 
 
@@ -94,6 +94,15 @@ class SimFaults(LinkFaults, DiskFaults):
         target.store.lose_power(torn, self._cluster.now_ns)
         return fault
 
+    def new_disk(self, server: str) -> int:
+        """The server gets an empty disk, and is stopped; one that runs is killed first."""
+        target = self._server(server)
+        fault = self._begin("new_disk", [server])
+        if target.process != "stopped":
+            self._kill(target)
+        target.store.replace_medium()
+        return fault
+
     def gone(self, server: str) -> int:
         """The machine is lost: its process ends as by a crash, and it never starts again."""
         target = self._server(server)
@@ -109,6 +118,7 @@ class SimFaults(LinkFaults, DiskFaults):
         assert machine is not None and world is not None
         world.trace.emit(Stopped("asked to"))
         machine.loop.run_as(machine, world.scope.close)
+        machine.end_turn()
         if world.coordination is not None:
             world.coordination.stopped()
         machine.die()
@@ -123,7 +133,7 @@ class SimFaults(LinkFaults, DiskFaults):
                 return max([self._end(name, "crash") for name in (server, *MEMBERS)])
         else:
             self._cluster.start(self._server(server, "stopped"))
-        return self._end(server, "crash", "stop", "power_loss")
+        return self._end(server, "crash", "stop", "power_loss", "new_disk")
 
     def pause(self, server: str) -> int:
         target = self._server(server, "running")
@@ -180,6 +190,29 @@ class SimFaults(LinkFaults, DiskFaults):
         if self._cluster.servers[name].group != group:
             return False
         return bool(self._cluster.ask(name, {"do": "change_view"})["asked"])
+
+    def force(self, group: str, server: str) -> int:
+        """A server serves without the quorum that safety asks for; refused while somebody serves."""
+        cluster = self._cluster
+        target = self._server(server, "running")
+        if target.group != group:
+            raise FaultUnsupported(f"{server} is no server of {group}")
+        if not family_named(cluster.config.protocol).forced:
+            nodes = ", ".join(cluster.config.journal.nodes)
+            raise FaultUnsupported(f"{group} cannot be forced: its journal lies on {nodes}; restart those")
+        there = [
+            name
+            for name, each in cluster.servers.items()
+            if each.group == group and each.process == "running"
+        ]
+        for name in there:
+            if cluster.ask(name, {"do": "standing"})["serves"]:
+                raise FaultUnsupported(f"{group} is served by {name} already: nothing is forced")
+        refused = cluster.ask(server, {"do": "force"})["refused"]
+        if refused:
+            raise FaultUnsupported(refused)
+        sn = cluster.ask(server, {"do": "standing"})["sn"]
+        return self._begin("force", [group, server], lasting=False, sn=sn)
 
     # --- disks, clocks, servers ------------------------------------------------------------------------------------
 

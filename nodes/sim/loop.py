@@ -99,6 +99,12 @@ class Machine:
         self.paused = False
         self.loop.wake(self)
 
+    def end_turn(self) -> None:
+        """What the present turn has to say leaves."""
+        leaving, self.at_turn_end = self.at_turn_end, []
+        for step in leaving:
+            step()
+
     def die(self) -> None:
         """Nothing of it runs from here on."""
         self.dead = True
@@ -235,10 +241,7 @@ class Loop(asyncio.AbstractEventLoop):
                 machine.call(step)
         machine.queued = False
         self._current = self._outside
-        if machine.at_turn_end:
-            leaving, machine.at_turn_end = machine.at_turn_end, []
-            for step in leaving:
-                step()
+        machine.end_turn()
 
     def run_as(self, machine: Machine, step: Callable[[], None]) -> None:
         """Runs a step as if in a turn of this machine: what it begins is the machine's."""

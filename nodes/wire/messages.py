@@ -58,6 +58,8 @@ class Request(Message, array_like=True, tag=True, gc=False):
     """Under how many moves of directories they were resolved."""
     seen_ns: int = 0
     """The latest `at_ns` that the client was answered."""
+    leg: int = 0
+    """How often the call has been referred before: every copy of one leg is sent to one group only."""
 
 
 class Answer(Message, array_like=True, tag=True, gc=False):
@@ -93,6 +95,8 @@ class Referred(Message, array_like=True, tag=True, gc=False):
     """None: what the client resolved before is no longer true."""
     moves: int
     at_ns: int
+    leg: int = 0
+    """Of the request. No copy of a write of this leg, or of an earlier one, is carried out by this group any more."""
 
 
 class CheckOperation(Message, array_like=True, tag=True, gc=False):

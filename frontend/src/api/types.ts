@@ -218,7 +218,7 @@ export type StateEvent =
 /** Events that only tell a story. */
 export type ToldEvent =
   | Fields<"StepTaken", { procedure: string; step: string; paper: string; detail: string; epoch: number }>
-  | Fields<"Serving", { group: string; epoch: number; sn: number }>
+  | Fields<"Serving", { group: string; epoch: number; sn: number; members?: string[] }>
   | Fields<"StoppedServing", { group: string; epoch: number; reason: string }>
   | Fields<"Renewing", { phase: string; sn: number; goal_sn: number }>
   | Fields<"WriterFenced", { epoch: number }>

@@ -30,8 +30,9 @@ class Leading(Leader):
         self._replica = replica
         self._journal = journal
         self._epoch = 0
-        early = replica.config.cluster.holes.reads_before_flush
-        self.answering = Answering(replica.world, replica.state, self.lease, early)
+        self.answering = Answering(
+            replica.world, replica.state, self.lease, replica.times, replica.config.cluster
+        )
         self._writer: JournalWriter | None = None
 
     @property

@@ -70,7 +70,7 @@ class Requests:
             assert asked.job is not None
             asked.job.peer = peer
         elif len(self._scheduler) < HELD_MAX:
-            at_ns = self._replica.world.clock.wall_ns()
+            at_ns = self._replica.times.read_ns()
             record = CallRecord(at_ns, op_id, request.lowest_open, request.operation)  # type: ignore[arg-type]
             write = self._writes[op_id] = Write(record)
             write.job = Job(peer, request.number, self._write(write))
@@ -190,7 +190,7 @@ class Requests:
 
     def _touch(self, inode: int) -> None:
         if inode in self._atimes or len(self._atimes) < ATIMES_MAX:
-            self._atimes[inode] = self._replica.world.clock.wall_ns()
+            self._atimes[inode] = self._replica.times.read_ns()
 
     # --- Check, and the end -------------------------------------------------------------------------------------------
 
