@@ -88,6 +88,7 @@ class SimCoordination:
         self._ensemble = ensemble
         self._machine = machine
         self._on_state: Callable[[str], None] = lambda state: None
+        self._on_close: Callable[[], list[Change]] = list
         self._calls: dict[int, asyncio.Future[Result]] = {}
         self._numbered = 0
         self._watches: dict[tuple[str, str], list[Callable[[str], None]]] = {}
@@ -206,13 +207,11 @@ class SimCoordination:
         """A graceful end closes the session too."""
         connection = self._connection
         if connection is not None and connection.session:
-            for operation in self._last_words():
-                self._send(connection, operation, lambda result: None)
+            changes = self._on_close()
+            if changes:
+                self._send(connection, _multi(changes), lambda result: None)
             self._send(connection, ops.CloseSession(), lambda result: connection.close())
             self._connection = None
-
-    def _last_words(self) -> list[ops.Operation]:
-        return []
 
     # --- watches ---------------------------------------------------------------------------------------------------
 
@@ -238,6 +237,9 @@ class SimCoordination:
 
     def on_state(self, step: Callable[[str], None]) -> None:
         self._on_state = step
+
+    def on_close(self, step: Callable[[], list[Change]]) -> None:
+        self._on_close = step
 
     async def _call(self, operation: ops.Operation, changes: list[Change] | None = None) -> Result:
         connection = self._connection
@@ -307,8 +309,7 @@ class SimCoordination:
         await self._asked(ops.Sync(path))
 
     async def multi(self, changes: list[Change]) -> list[Stat | None]:
-        operation = ops.Multi([WRITTEN[type(change)](change) for change in changes])  # type: ignore[misc]
-        result = await self._asked(operation, changes)
+        result = await self._asked(_multi(changes), changes)
         return [_stat(each) if each.stat is not None else None for each in result.results]
 
     async def ensure(self, path: str) -> None:
@@ -318,6 +319,10 @@ class SimCoordination:
                 await self._asked(ops.Create("/" + "/".join(parts[:depth])))
             except NodeExists:
                 continue
+
+
+def _multi(changes: list[Change]) -> ops.Multi:
+    return ops.Multi([WRITTEN[type(change)](change) for change in changes])  # type: ignore[misc]
 
 
 def _stat(result: Result) -> Stat:
