@@ -37,7 +37,7 @@ class Stream(Ssp):
         participant.sent_at_ns = now
         mark = self._log.mark_at(sn)
         if mark is not None:
-            participant.matched = mark
+            participant.matched, participant.confirmed = mark, True
 
     def drop_all_but(self, present: Iterable[str]) -> list[str]:
         """Ends the streams to everybody else; returns whose."""
