@@ -77,7 +77,7 @@ class Lab:
                 self.cluster.coordination_of(name).release_watches()
             if server.process == "paused":
                 self.faults.resume(name)
-            elif server.process == "stopped":
+            elif server.process == "stopped" and not server.gone:
                 self.faults.restart(name)
         self.faults.heal_all()
 
