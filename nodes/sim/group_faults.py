@@ -51,9 +51,10 @@ class GroupFaults(Faulting):
             raise FaultUnsupported(refused)
         fault = self._begin("remove_server", [server], lasting=False)
         cluster.on_event(lambda stamped: self._on_configured(target, stamped))
-        configured = [each for each in cluster.events if type(each.event) is Configured]
-        for stamped in [each for each in configured if each.event.group == target.group][-1:]:  # type: ignore[attr-defined]
-            self._on_configured(target, stamped)
+        for stamped in reversed(cluster.events):
+            if type(stamped.event) is Configured and stamped.event.group == target.group:
+                self._on_configured(target, stamped)
+                break
         return fault
 
     def _on_configured(self, target: Server, stamped: Stamped) -> None:
