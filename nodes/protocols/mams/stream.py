@@ -32,7 +32,7 @@ class Stream(Ssp):
         self._ignoring.tell(peer, message, "this stream is not acknowledged")
 
     def _sent(self, participant: Participant, sn: int, now: int) -> None:
-        """What was sent counts as received: `matched` is a belief here."""
+        """What was sent counts as received: `matched` and `confirmed` are beliefs here."""
         participant.sent_sn = sn
         participant.sent_at_ns = now
         mark = self._log.mark_at(sn)
