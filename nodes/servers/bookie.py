@@ -9,6 +9,7 @@ import msgspec
 
 from nodes.config import JournalNodeConfig
 from nodes.errors import Damaged
+from nodes.storage.identity import Identity
 from nodes.storage.journal_file import Journal
 from nodes.trace.events import Warned
 from nodes.trace.ignoring import Ignoring
@@ -44,10 +45,11 @@ class LedgerPart(msgspec.Struct):
 
 
 class Bookie:
-    def __init__(self, world: World):
+    def __init__(self, world: World, config: JournalNodeConfig):
         self._world = world
         self._ignoring = Ignoring(world)
-        self._journal = Journal.open(world.disk, "journal")
+        self._journal = Journal.open(world.disk, "journal", config.cluster.mutations)
+        self._identity = Identity(world, self._journal)
         self._ledgers: dict[int, LedgerPart] = {}
         for place, octets in self._journal.entries(1, self._journal.last_sn):
             try:
@@ -95,12 +97,13 @@ class Bookie:
             total += len(octets)
             sn += 1
         confirmed_sn = 0 if part is None else part.confirmed_sn
-        return EntriesRead(message.call, message.from_sn, confirmed_sn, entries)
+        return EntriesRead(message.call, message.from_sn, confirmed_sn, entries, self._identity.id)
 
     # --- the one writer ----------------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """Takes what has arrived, makes it durable, answers; for ever. Raises OSError of the disk."""
+        await self._identity.keep()
         while True:
             await self._wanted.wait()
             work, self._inbox = self._inbox, []
@@ -131,7 +134,7 @@ class Bookie:
             part.writer = peer
         self._store(Stored(message.ledger, message.sn, message.confirmed_sn, message.octets))
         self._told = JournalStored(message.sn, message.ledger, 1 + (self._told.groups if self._told else 0))
-        self._replies.append((peer, EntryAdded(message.ledger, message.sn)))
+        self._replies.append((peer, EntryAdded(message.ledger, message.sn, self._identity.id.instance)))
 
     def _unfit(self, peer: str, part: LedgerPart, message: AddEntry) -> str:
         """Why this cannot be an entry of the ledger, or nothing."""
@@ -164,4 +167,4 @@ class Bookie:
 
 def start_bookie(world: World, config: JournalNodeConfig) -> None:
     """Starts a bookie in this world. Raises Damaged, OSError of what lies on the disk."""
-    Bookie(world).start()
+    Bookie(world, config).start()

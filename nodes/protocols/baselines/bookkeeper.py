@@ -10,11 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import MILLISECOND
+from nodes.mutations import Mutations
 from nodes.protocols.baselines.ledger_writer import TICK_NS, LedgerWriter
 from nodes.protocols.baselines.ledgers import Book, Fragment, Ledger, Ledgers
 from nodes.protocols.baselines.local import LocalJournal
 from nodes.protocols.baselines.shared_journal import JournalLost
+from nodes.replicas.disks import Roll
 from nodes.replicas.view import GlobalView, ViewMoved
+from nodes.storage.identity import DiskId
 from nodes.trace.ignoring import Ignoring
 from nodes.wire.calls import Calls
 from nodes.wire.journal_messages import EntriesRead, EntryAdded, LedgerFenced, ReadEntries
@@ -28,10 +31,17 @@ LAST = 1 << 62
 
 class BookKeeper:
     def __init__(
-        self, world: World, bookies: list[str], view: GlobalView, local: LocalJournal, patience_ns: int
+        self,
+        world: World,
+        bookies: list[str],
+        view: GlobalView,
+        local: LocalJournal,
+        patience_ns: int,
+        mutations: Mutations,
     ):
         self._world = world
         self._bookies = bookies
+        self._replaced_votes = mutations.replaced_disk_votes
         self._local = local
         self._patience_ns = patience_ns
         self._ledgers = Ledgers(world.coordination, view)
@@ -62,11 +72,15 @@ class BookKeeper:
         reply = await self._calls.ask(bookie, ReadEntries(0, ledger, from_sn, LAST, fence), ASK_NS)
         return reply if isinstance(reply, EntriesRead) and reply.from_sn == from_sn else None
 
-    async def _find(self, but: list[str]) -> list[str]:
-        """Bookies that answer now, the ensemble's left out."""
-        others = [name for name in self._bookies if name not in but]
+    async def _find(self, but: dict[str, int]) -> dict[str, int]:
+        """Bookies that answer now, with their disks; those of the ensemble are left out, unless they have another disk."""
+        others, found = list(self._bookies), dict[str, int]()
         self._world.rng.shuffle(others)
-        return [name for name in others if await self._ask(name, 0, 0) is not None]
+        for name in others:
+            reply = await self._ask(name, 0, 0)
+            if reply is not None and but.get(name) != reply.disk.instance:
+                found[name] = reply.disk.instance
+        return found
 
     # --- recovery ----------------------------------------------------------------------------------------------
 
@@ -114,15 +128,19 @@ class BookKeeper:
     async def _fence(
         self, ledger: Ledger, fragment: Fragment, deadline_ns: int
     ) -> tuple[int, dict[int, bytes]] | None:
-        """What was surely acknowledged, and the entries of the last fragment without gap; every bookie is asked, one must answer."""
-        confirmed_sn, entries, heard = fragment.from_sn - 1, dict[int, bytes](), False
-        while not heard:
+        """What was surely acknowledged, and the entries of the last fragment without gap; every bookie is asked.
+
+        One must answer with the disk that the entries went to, or all must (safety rule 23).
+        """
+        confirmed_sn, entries, heard = fragment.from_sn - 1, dict[int, bytes](), dict[str, DiskId]()
+        roll = Roll(fragment.bookies, fragment.disks, self._replaced_votes)
+        while not roll.suffices(1, heard):
             if self._world.clock.monotonic_ns() > deadline_ns:
                 return None
             for bookie in fragment.bookies:
                 sn = fragment.from_sn
                 while (reply := await self._ask(bookie, ledger.number, sn, fence=True)) is not None:
-                    heard = True
+                    heard[bookie] = reply.disk
                     confirmed_sn = max(confirmed_sn, reply.confirmed_sn)
                     for octets in reply.entries:
                         entries.setdefault(sn, octets)
@@ -157,13 +175,15 @@ class BookKeeper:
     async def begin(self, epoch: int, last: Mark, timeout_ns: int) -> LedgerWriter | None:
         """A ledger of its own for this epoch."""
         deadline_ns = self._world.clock.monotonic_ns() + timeout_ns
-        while len(ensemble := (await self._find([]))[:ENSEMBLE]) < ENSEMBLE:
+        while len(found := await self._find({})) < ENSEMBLE:
             if self._world.clock.monotonic_ns() > deadline_ns:
                 return None
         book, version = await self._ledgers.read_newest()
         if book.ledgers and book.ledgers[-1].last_sn != last.sn:
             return None
-        ledger = Ledger(epoch, last.sn + 1, [Fragment(last.sn + 1, sorted(ensemble))])
+        ensemble = sorted(list(found)[:ENSEMBLE])
+        fragment = Fragment(last.sn + 1, ensemble, {name: found[name] for name in ensemble})
+        ledger = Ledger(epoch, last.sn + 1, [fragment])
         book = Book([*book.ledgers, ledger])
         try:
             await self._ledgers.write(book, version)

@@ -21,8 +21,8 @@ TICK_NS = 50 * MILLISECOND
 PATIENCES = 8
 """So many times the patience with one bookie without a whole ensemble, and the writer gives up."""
 
-FindBookies = Callable[[list[str]], Awaitable[list[str]]]
-"""Who answers now, but for those that are named."""
+FindBookies = Callable[[dict[str, int]], Awaitable[dict[str, int]]]
+"""Who answers now and with which disk, but for those that are named with it."""
 
 
 class LedgerWriter:
@@ -119,6 +119,8 @@ class LedgerWriter:
             self._ignoring.tell(peer, message, told)
         elif peer not in self._ensemble:
             self._ignoring.tell(peer, message, f"not of the ensemble of ledger {number}")
+        elif message.disk != self.ledger.fragments[-1].disks.get(peer, message.disk):
+            self._ignoring.tell(peer, message, f"of another disk than that of ledger {number}")
         else:
             if message.sn == self._acknowledged.get(peer, self._confirmed_sn) + 1:
                 self._acknowledged[peer] = message.sn
@@ -171,11 +173,15 @@ class LedgerWriter:
 
     async def _replace(self, silent: list[str]) -> None:
         """A new fragment from the first entry that not everybody has: written before anybody's answer to it counts."""
-        spare = await self._find(self._ensemble)
+        present = self.ledger.fragments[-1].disks
+        found = await self._find(present or dict.fromkeys(self._ensemble, 0))
+        kept = [name for name in self._ensemble if name not in silent]
+        spare = [name for name in found if name not in kept][: len(silent)]
         if len(spare) < len(silent) or not self._pending:
             return
-        kept = [name for name in self._ensemble if name not in silent]
-        fragment = Fragment(min(self._pending), [*kept, *spare[: len(silent)]])
+        disks = {name: present[name] for name in kept if name in present}
+        disks |= {name: found[name] for name in spare}
+        fragment = Fragment(min(self._pending), [*kept, *spare], disks)
         old = self.ledger
         fragments = [each for each in old.fragments if each.from_sn < fragment.from_sn]
         ledger = Ledger(old.number, old.first_sn, [*fragments, fragment])

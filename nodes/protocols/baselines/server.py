@@ -46,6 +46,7 @@ class SharedJournalServer:
             replica.view,
             replica.local,
             config.cluster.timing.ack_timeout_ms * MILLISECOND,
+            config.cluster.mutations,
         )
         self._following = Following(replica)
         self._session: Session[Leading] = Session(
