@@ -203,15 +203,16 @@ class GlobalView:
         octets, stat = await self._coordination.get(self.path("configuration"))
         return msgspec.json.decode(octets, type=Configuration), stat.version
 
-    async def address(self, server: str) -> str:
+    async def address(self, server: str, watch: Watch | None = None) -> str:
+        callback = watch.arm() if watch else None
         try:
-            octets, _ = await self._coordination.get(f"/cloverlab/servers/{server}")
+            octets, _ = await self._coordination.get(f"/cloverlab/servers/{server}", callback)
         except NoNode:
             return ""
         return msgspec.json.decode(octets, type=Registration).address
 
-    async def known_servers(self) -> list[str]:
-        return await self._coordination.children("/cloverlab/servers")
+    async def known_servers(self, watch: Watch | None = None) -> list[str]:
+        return await self._coordination.children("/cloverlab/servers", watch.arm() if watch else None)
 
     # --- own place and draws ------------------------------------------------------------------------------------
 

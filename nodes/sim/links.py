@@ -24,6 +24,7 @@ class Link:
     __slots__ = (
         "_base_ns",
         "_conditions",
+        "_draw",
         "_spread_ns",
         "_tail_from",
         "_tail_ns",
@@ -36,7 +37,6 @@ class Link:
         "lose",
         "piled",
         "reorder",
-        "rng",
         "tcp",
     )
 
@@ -48,7 +48,7 @@ class Link:
         self._spread_ns = latency.spread_us * MICROSECOND
         self._tail_from = 1 - latency.tail_share
         self._tail_ns = latency.tail_us * MICROSECOND
-        self.rng = random.Random(stream)
+        self._draw = random.Random(stream).random
         """For latencies."""
         self.chance = random.Random(f"{stream}/chance")
         """For everything that happens to some messages only."""
@@ -60,28 +60,36 @@ class Link:
 
     def mend(self) -> None:
         """Takes every fault away but a clog, which is opened by itself: what waits in it arrives then."""
-        self.cut = False
+        self.cut = self.tcp and self.piled is not None
         self.delay_ns = 0
         self.damage = 0.0
         self.lose = self._conditions.lose
         self.duplicate = self._conditions.duplicate
         self.reorder = self._conditions.reorder
 
-    @property
-    def picks(self) -> bool:
-        """Whether something happens to some messages only, so that each travels by itself."""
-        return bool(self.lose or self.duplicate or self.reorder or self.damage)
+    def clog(self) -> None:
+        """What arrives piles up. A TCP connection stalls, as if it were cut: its ends hold back what they send."""
+        if self.piled is None:
+            self.piled = []
+            self.cut = self.cut or self.tcp
+
+    def unclog(self, cut: bool) -> None:
+        """What has piled up arrives now, in order; `cut` when the link is cut besides."""
+        piled, self.piled = self.piled, None
+        self.cut = cut
+        for arrive in piled or ():
+            arrive()
 
     def arrival_ns(self, now_ns: int, _shared: random.Random | None = None, ordered: bool = False) -> int:
         """When what leaves now arrives; `ordered` for what travels in one TCP connection: late, never out of order."""
-        draw = self.rng.random
-        share = draw()
+        share = self._draw()
         at_ns = now_ns + self.delay_ns + self._base_ns + int(share * self._spread_ns)
         if share > self._tail_from:
-            at_ns += int(draw() * self._tail_ns)
-        if ordered and self.lose:
-            at_ns += self._retransmitted_ns()
-        elif self.reorder and not ordered and self.chance.random() < self.reorder:
+            at_ns += int(self._draw() * self._tail_ns)
+        if ordered:
+            if self.lose:
+                at_ns += self._retransmitted_ns()
+        elif self.reorder and self.chance.random() < self.reorder:
             return at_ns + int(self.chance.random() * self._conditions.reorder_us) * MICROSECOND
         if at_ns <= self.last_ns:
             at_ns = self.last_ns + 1
@@ -104,12 +112,12 @@ class Links:
         """For the coordination service's own choices."""
         self._conditions = conditions
         self._seed = rng.getrandbits(64)
-        self._links: dict[tuple[str, str], Link] = {}
+        self.made: dict[tuple[str, str], Link] = {}
 
     def of(self, sender: str, receiver: str) -> Link:
-        link = self._links.get((sender, receiver))
+        link = self.made.get((sender, receiver))
         if link is None:
-            link = self._links[sender, receiver] = self._made(sender, receiver)
+            link = self.made[sender, receiver] = self._made(sender, receiver)
         return link
 
     def _made(self, sender: str, receiver: str) -> Link:

@@ -17,6 +17,7 @@ from array import array
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator
+from itertools import pairwise
 
 import msgspec
 
@@ -26,6 +27,7 @@ from nodes.storage.records import (
     OVERHEAD,
     PAYLOAD_MAX,
     JournalCorrupt,
+    UnknownJournal,
     check_header,
     header,
     never_synced,
@@ -40,12 +42,14 @@ SEGMENT_OCTETS = 16 << 20
 SEGMENT_NAME = re.compile(r"^[0-9]{20}$")
 RECENT = 512
 """Records kept in memory for those who read the end."""
+RUN_BYTES = 1 << 20
+"""So much of a segment is read at once, or one record."""
 
 DOUBT_FILE = "doubtful"
 MAGIC = b"CLVRDOUB"
 FORMAT = 1
 
-__all__ = ["Doubt", "Journal", "JournalCorrupt"]
+__all__ = ["Doubt", "Journal", "JournalCorrupt", "UnknownJournal"]
 
 
 class Doubt(msgspec.Struct, frozen=True, array_like=True):
@@ -206,14 +210,41 @@ class Journal:
 
     def entries(self, from_sn: int, to_sn: int) -> Iterator[tuple[int, bytes]]:
         """(sn, payload) of the records that are there, both ends included."""
-        for sn in range(max(from_sn, self.first_sn), min(to_sn, self.last_sn) + 1):
+        sn, last = max(from_sn, self.first_sn), min(to_sn, self.last_sn)
+        while sn <= last:
             octets = self._recent.get(sn)
-            yield sn, self._read(sn) if octets is None else octets
+            for payload in self._read_run(sn, last) if octets is None else [octets]:
+                yield sn, payload
+                sn += 1
 
-    def _read(self, sn: int) -> bytes:
-        segment = self._segments[bisect_right(self._segments, sn, key=lambda segment: segment.first_sn) - 1]
-        start = segment.start(sn) + OVERHEAD
-        return self._disk.read(segment.path, start, segment.ends[sn - segment.first_sn] - start)
+    def _read_run(self, sn: int, last: int) -> list[bytes]:
+        """The payloads from `sn` on that lie side by side in its segment and not in memory, `RUN_BYTES` at most."""
+        segment = self._segment_of(sn)
+        start, ends = segment.start(sn), segment.ends
+        index = stop = sn - segment.first_sn
+        most = min(last, segment.next_sn - 1) - segment.first_sn
+        while stop < most and ends[stop + 1] - start <= RUN_BYTES:
+            if segment.first_sn + stop + 1 in self._recent:
+                break
+            stop += 1
+        run = self._disk.read(segment.path, start, ends[stop] - start)
+        bounds = [start, *ends[index : stop + 1]]
+        return [run[begin - start + OVERHEAD : end - start] for begin, end in pairwise(bounds)]
+
+    def last_within(self, from_sn: int, to_sn: int, most_bytes: int) -> int:
+        """The last sn up to which the payloads from `from_sn` on fit into so many bytes; `from_sn` at least. Reads no file."""
+        sn, last, left = from_sn, min(to_sn, self.last_sn), most_bytes
+        while sn <= last:
+            segment = self._segment_of(sn)
+            for each in range(sn, min(last, segment.next_sn - 1) + 1):
+                left -= segment.ends[each - segment.first_sn] - segment.start(each) - OVERHEAD
+                if left < 0:
+                    return max(from_sn, each - 1)
+            sn = segment.next_sn
+        return max(from_sn, last)
+
+    def _segment_of(self, sn: int) -> Segment:
+        return self._segments[bisect_right(self._segments, sn, key=lambda segment: segment.first_sn) - 1]
 
     def restart_at(self, first_sn: int) -> None:
         """Forgets every record; `first_sn` comes next."""

@@ -12,8 +12,7 @@ from typing import Any
 
 import msgspec
 
-from nodes.config import MILLISECOND
-from nodes.mutations import Mutations
+from nodes.config import MILLISECOND, ClusterConfig
 from nodes.protocols.baselines.local import LocalJournal
 from nodes.protocols.baselines.quorum_writer import QuorumWriter
 from nodes.replicas.disks import Roll
@@ -61,18 +60,17 @@ class QuorumJournal:
     def __init__(
         self,
         world: World,
-        nodes: list[str],
+        cluster: ClusterConfig,
         view: GlobalView,
         local: LocalJournal,
         patience_ns: int,
-        mutations: Mutations,
         finished_only: bool = False,
         segment_ns: int = 0,
     ):
         self._world = world
-        self._nodes = nodes
+        self._nodes = cluster.journal.nodes
         self._view = view
-        self._replaced_votes = mutations.replaced_disk_votes
+        self._replaced_votes = cluster.mutations.replaced_disk_votes
         self._disks: dict[str, int] = {}
         """Of the nodes that count: what the view's record said last."""
         self._local = local

@@ -42,11 +42,10 @@ class SharedJournalServer:
         self._replica = replica = open_replica(world, config, self._group)
         self._journal = make_journal(
             world,
-            config.cluster.journal.nodes,
+            config.cluster,
             replica.view,
             replica.local,
             config.cluster.timing.ack_timeout_ms * MILLISECOND,
-            config.cluster.mutations,
         )
         self._following = Following(replica)
         self._session: Session[Leading] = Session(

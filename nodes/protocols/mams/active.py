@@ -24,9 +24,11 @@ from nodes.protocols.mams.messages import (
     Renewed,
 )
 from nodes.protocols.mams.neighbours import Neighbours
+from nodes.protocols.mams.receivers import follow_receivers
 from nodes.protocols.mams.renewing import RenewingSessions
 from nodes.protocols.mams.replica import Replica
 from nodes.protocols.mams.ssp import Ssp
+from nodes.protocols.mams.stream import Stream
 from nodes.protocols.mams.upgrade import Upgrade
 from nodes.replicas.answering import Answering
 from nodes.replicas.leader import Leader, outlive_holders
@@ -52,8 +54,9 @@ class Active(Leader):
         self.keeper: ConfigurationKeeper | None = None
         self.renewing: RenewingSessions | None = None
         self.imaging: Imaging | None = None
-        early = replica.config.cluster.holes.reads_before_flush
-        self.answering = Answering(replica.world, replica.state, self.lease, early)
+        self.answering = Answering(
+            replica.world, replica.state, self.lease, replica.times, replica.config.cluster
+        )
         self.neighbours: Neighbours | None = None
         """None in a cluster of one group."""
         self.host: Host | None = None
@@ -74,6 +77,13 @@ class Active(Leader):
     @property
     def epoch(self) -> int:
         return self.upgrade.epoch
+
+    @property
+    def writes(self) -> bool:
+        """Whether it serves, writes too."""
+        if not self.serving or not self.lease.holds:
+            return False
+        return self.writer is not None and not self.writer.parked
 
     # --- steps ----------------------------------------------------------------------------------------------------
 
@@ -222,6 +232,8 @@ class Active(Leader):
         self._tenure.spawn(self.imaging.run(), "images")
         self._tenure.spawn(self.imaging.look_after(), "pool")
         self._tenure.spawn(self._follow_checkpoints(), "checkpoints")
+        if isinstance(sync, Stream):
+            self._tenure.spawn(follow_receivers(replica, sync, self.epoch), "receivers")
 
     async def _flush(self) -> None:
         """Step 4; ends when the empty group of this epoch, and so everything before it, is committed."""
@@ -238,6 +250,7 @@ class Active(Leader):
             self.upgrade.recovery.ask(self.keeper.missing())
             if clock.monotonic_ns() >= grace_ns:
                 await self._try_shrink()
+                await self._find_quorum()
             for _ in range(10):
                 if replica.state.commit_sn >= sn and not self._expected():
                     break
@@ -281,13 +294,17 @@ class Active(Leader):
         if self.neighbours is not None:
             self._join_groups(self.neighbours)
         self.answering.begin(self.epoch)
+        replica.forcing.end("done", f"serves in epoch {self.epoch} from sn {mark.sn} on")
+        self._tenure.spawn(self.answering.end_idle_sessions(), "sessions of dead clients")
 
     def _join_groups(self, neighbours: Neighbours) -> None:
         """Operations on several groups: those that are open are taken up before new ones come (DCFS2 §4.4)."""
         replica, cluster = self._replica, self._replica.config.cluster
         assert self.writer is not None
         host = self.host = Host(replica, self._tenure, self.epoch, self.writer, self.answering, neighbours)
-        policy = placement(cluster.placement, host.groups, cluster.granularity, replica.world.rng)
+        policy = placement(
+            cluster.placement, host.groups, cluster.granularity, replica.world.rng, cluster.ddg_as_printed
+        )
         cross_group = replica.choice.cross_group(host)
         self.answering.joins(cross_group, policy)
         cross_group.resume()
@@ -311,9 +328,19 @@ class Active(Leader):
             await self._replica.world.clock.sleep(pause_ns)
 
     async def _try_shrink(self) -> None:
-        assert self.keeper is not None
+        assert self.keeper is not None and self.sync is not None
         if self.keeper.missing():
             await self.keeper.shrink()
+        if self.sync.lacks_quorum and self._replica.forcing.stands:
+            done = await self.keeper.force()
+            if done and self.serving:
+                self._replica.forcing.end("done", f"{self._replica.name} takes writes again")
+
+    async def _find_quorum(self) -> None:
+        """Below the floor a group comes back with whoever can be renewed, before it serves (safety rule 19)."""
+        assert self.sync is not None and self.renewing is not None
+        if self.sync.lacks_quorum:
+            await self.renewing.renew_one()
 
     async def _ask_back(self) -> None:
         """A member that fell silent, but is still a standby of the view, is sent journals again once it answers."""

@@ -5,7 +5,7 @@ One procedure writes the journal, so that whatever arrived while it was syncing 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
@@ -26,9 +26,10 @@ from nodes.protocols.mams.messages import (
     Recover,
     Stale,
 )
-from nodes.replicas.log import ReplicaLog, decode_group, mark_of, up_to
+from nodes.replicas.log import ReplicaLog, decode_group, mark_of
 from nodes.replicas.state import ReplicatedState
 from nodes.storage.identity import Identity
+from nodes.storage.sealed import seal
 from nodes.trace.events import Cut, Durable, Warned
 from nodes.trace.ignoring import Ignoring
 from nodes.wake import Rounds
@@ -36,6 +37,8 @@ from nodes.wire.messages import JournalGroup, Mark, Message
 from nodes.world import World
 
 EPOCH_FILE = "epoch"
+EPOCH_MAGIC = b"CLVREPCH"
+EPOCH_FORMAT = 1
 FETCHED_OCTETS = 1 << 20
 AHEAD_MAX = 1 << 16
 """Epochs that a server may have missed. One within it that nobody took the lock for is outbid by the next who takes it."""
@@ -55,6 +58,8 @@ class PoolNode:
         identity: Identity,
         holes: Holes,
         rebuild: Callable[[], None],
+        keep_aside: Callable[[int], Awaitable[None]],
+        acknowledges: bool = True,
         acknowledges_gaps: bool = False,
     ):
         self._world = world
@@ -64,11 +69,18 @@ class PoolNode:
         self._identity = identity
         self._holes = holes
         self._rebuild = rebuild
+        self._keep_aside = keep_aside
+        self._acknowledges = acknowledges
+        """Whether the active is answered when its groups are durable here."""
         self._acknowledges_gaps = acknowledges_gaps
         """The mutation `ack_of_gap`."""
         self.promised = promised
         self.incarnation = 0
         """Of the cluster: who asks in another one is not answered (safety rule 14)."""
+        self.unfit = False
+        """It promises nobody anything: what it acknowledged before may not be here (safety rule 23)."""
+        self.deaf = False
+        """Nothing is taken from anybody before the epoch of the view is promised again: the promises of an earlier life are lost."""
         self.on_written: Callable[[JournalGroup], None] = lambda group: None
         """A group came into the journal."""
         self._promised_on_disk = promised
@@ -100,8 +112,9 @@ class PoolNode:
 
     def on_message(self, peer: str, message: Message) -> None:
         """Prepare, CommitDecision and Recover wait for the writer; the rest is answered at once."""
-        self._inbox.append((peer, message))
-        self._wanted.set()
+        if not self.deaf:
+            self._inbox.append((peer, message))
+            self._wanted.set()
 
     def append_own(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
         """The active's one write of its own log."""
@@ -137,8 +150,8 @@ class PoolNode:
     def on_fetch_groups(self, peer: str, message: FetchGroups) -> None:
         """Any pool node hands out what it knows to be committed, and all it has to the elected it promised."""
         end = message.to_sn if message.epoch == self.promised else min(message.to_sn, self._state.commit_sn)
-        octets = self._log.octets(message.from_sn, end)
-        self._world.network.send(peer, Groups(message.call, message.from_sn, up_to(octets, FETCHED_OCTETS)))
+        groups = self._log.octets(message.from_sn, end, FETCHED_OCTETS)
+        self._world.network.send(peer, Groups(message.call, message.from_sn, groups))
 
     # --- the one writer ----------------------------------------------------------------------------------------
 
@@ -193,7 +206,8 @@ class PoolNode:
                 return
         matched = log.mark_at(sn)
         assert matched is not None
-        self._replies.append((peer, self._prepared(message.epoch, matched)))
+        if self._acknowledges:
+            self._replies.append((peer, self._prepared(message.epoch, matched)))
         self._commits_after_sync = max(self._commits_after_sync, min(message.commit_sn, sn))
 
     def _prepared(self, epoch: int, mark: Mark) -> Prepared:
@@ -224,7 +238,7 @@ class PoolNode:
 
     def _on_recover(self, peer: str, message: Recover) -> None:
         """Stores the new epoch before it tells what it has; the hole tells at once."""
-        if message.incarnation != self.incarnation or self._cannot_be(peer, message.epoch):
+        if self.unfit or message.incarnation != self.incarnation or self._cannot_be(peer, message.epoch):
             return
         if message.epoch < self.promised:
             told = f"of epoch {message.epoch}; epoch {self.promised} is promised"
@@ -243,7 +257,7 @@ class PoolNode:
         decision, self._own_decision = self._own_decision, 0
         if self.promised != self._promised_on_disk:
             promised = self.promised
-            await self._world.disk.replace(EPOCH_FILE, str(promised).encode())
+            await self._world.disk.replace(EPOCH_FILE, seal(EPOCH_MAGIC, EPOCH_FORMAT, promised))
             self._promised_on_disk = promised
         if self._unsynced:
             written, self._unsynced = self._unsynced, []
@@ -271,6 +285,8 @@ class PoolNode:
         """Removes the journal's groups after sn, and from the namespace if they are in it."""
         if self._log.last.sn <= sn:
             return
+        if self._state.applied_sn > sn:
+            await self._keep_aside(sn)
         self._unsynced = [durable for durable in self._unsynced if durable.sn <= sn]
         await self._log.cut(sn)
         self._world.trace.emit(Cut(sn, reason))

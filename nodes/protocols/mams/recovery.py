@@ -65,6 +65,10 @@ class Recovery:
         roll, disks = self._roll(configuration)
         return peer in roll.whole(disks)
 
+    def silent(self, configuration: Configuration) -> list[str]:
+        """Members that have not promised."""
+        return [m for m in configuration.members if m not in self.promises and m != self._replica.name]
+
     async def hear(self, configuration: Configuration, timeout_ns: int) -> bool:
         """Asks until a read quorum has promised; False when the time is over."""
         clock = self._replica.world.clock

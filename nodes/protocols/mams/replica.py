@@ -8,23 +8,31 @@ from typing import NamedTuple
 
 from nodes.config import GroupConfig, ServerConfig
 from nodes.metadata.namespace import Namespace
-from nodes.protocols.mams.checkpoints.incarnation import Origin, stored_origin
+from nodes.protocols.mams.checkpoints.incarnation import Origin, set_journal_aside, stored_origin
 from nodes.protocols.mams.checkpoints.ledger import Ledger
 from nodes.protocols.mams.checkpoints.pins import Pins
-from nodes.protocols.mams.pool_node import EPOCH_FILE, PoolNode
+from nodes.protocols.mams.pool_node import EPOCH_FILE, EPOCH_FORMAT, EPOCH_MAGIC, PoolNode
+from nodes.protocols.mams.quarantine import FILE as UNFIT_FILE
+from nodes.protocols.mams.quarantine import Unfit, stored_unfit
 from nodes.protocols.mams.ssp import Ssp
+from nodes.replicas.forcing import Forcing
 from nodes.replicas.log import NOTHING, ReplicaLog, base_under
+from nodes.replicas.record_clock import RecordClock
 from nodes.replicas.state import ReplicatedState
-from nodes.replicas.view import GlobalView
+from nodes.replicas.view import GlobalView, Place
 from nodes.slots import CrossGroup, GroupHost, ImageStore, MakeImageStore, StoredFile
 from nodes.storage.identity import Identity
 from nodes.storage.journal_file import Journal, JournalCorrupt
-from nodes.trace.events import Applied, JournalOpened, StepTaken
+from nodes.storage.sealed import SealBroken, unseal
+from nodes.trace.events import Applied, JournalOpened, StepTaken, Warned
 from nodes.trace.pool_events import JournalPruned
 from nodes.wire.calls import Calls
 from nodes.wire.data_messages import Void
 from nodes.wire.messages import Mark
 from nodes.world import World
+
+IMAGES_TO_START_FROM = 2
+"""The journal reaches back to the older one: where one bit of the newest has rotted the server begins from that (safety rule 18)."""
 
 
 class Choice(NamedTuple):
@@ -53,10 +61,18 @@ class Replica:
     pins: Pins
     origin: Origin
     """The incarnation of the cluster that this server lives in."""
+    forcing: Forcing
     identity: Identity
     """Of its disk."""
+    unfit: Unfit | None
+    """Why it counts for nothing; None when it counts."""
     void: Void = field(default_factory=Void)
     """The blocks that are no part of its past."""
+    times: RecordClock = field(init=False)
+    """What stamps this server's records, since its process began."""
+
+    def __post_init__(self) -> None:
+        self.times = RecordClock(self.world.clock, self.config.cluster.mutations.clock_jump_stamps)
 
     @property
     def name(self) -> str:
@@ -76,9 +92,29 @@ class Replica:
         self.world.trace.emit(StepTaken(procedure, step, paper, detail, epoch))
 
     def prune(self, sn: int) -> None:
-        """Forgets the journal up to sn, but for what this server or a pinned checkpoint needs."""
-        if self.log.prune(min(sn, self.images.kept_sn())):
+        """Forgets the journal up to sn, but for what this server or a checkpoint that it can reach needs."""
+        mutations = self.config.cluster.mutations
+        images = 1 if mutations.rotten_image_stops_server else IMAGES_TO_START_FROM
+        first_sn = 1 if mutations.never_prunes_again else self.log.base.sn + 1
+        if self.log.prune(min(sn, self.images.kept_sn(images, first_sn))):
             self.world.trace.emit(JournalPruned(self.log.base.sn + 1))
+
+    async def promise_view(self) -> None:
+        """A server that lost its promises makes them anew: every epoch that an earlier life promised was in the view before.
+
+        Raises CoordinationError.
+        """
+        await self.world.coordination.sync(self.view.path("epoch"))
+        epoch, _ = await self.view.epoch()
+        await self.pool.promise(epoch.epoch)
+        self.pool.deaf = False
+
+    def is_in_step(self, place: Place) -> None:
+        """The view says standby: all that was acknowledged is here, and this server counts from now on. Raises OSError."""
+        if self.unfit is not None and self.log.last.sn >= place.sn:
+            self.world.disk.remove(UNFIT_FILE)
+            self.world.trace.emit(Warned(f"{self.name} has been renewed and counts again"))
+            self.unfit, self.pool.unfit = None, False
 
     def begin_incarnation(self, origin: Origin) -> None:
         """The disk has gone back; what other incarnations say is not heard from here on."""
@@ -105,6 +141,9 @@ def open_replica(
     choice: Choice,
 ) -> Replica:
     """Reads image, journal and promised epoch. Raises Damaged, UnknownFormat, OSError."""
+    unfit = stored_unfit(world.disk)
+    if unfit is not None and not unfit.moved:
+        raise SealBroken(unfit.reason)
     holes = config.cluster.holes
     origin = stored_origin(world.disk)
     mutations = config.cluster.mutations
@@ -116,6 +155,7 @@ def open_replica(
         config.cluster.image_partitions,
         lambda: replica.journal_report(),
         lambda: replica.log.base.sn + 1,
+        config.cluster.mutations,
     )
     images.bar(origin.incarnation, origin.barrier.sn)
     state: ReplicatedState
@@ -143,13 +183,39 @@ def open_replica(
     calls = Calls(world)
     view = GlobalView(world.coordination, group.name, world.name, holes.stale_view_write)
     pool = PoolNode(
-        world, log, state, promised, identity, holes, lambda: rebuild(replica), mutations.ack_of_gap
+        world,
+        log,
+        state,
+        promised,
+        identity,
+        holes,
+        lambda: rebuild(replica),
+        lambda sn: keep_aside(replica, sn),
+        choice.journal_sync.acknowledged,
+        mutations.ack_of_gap,
     )
     pool.on_written = pins.on_group
     ledger = Ledger(world, [each.name for each in config.cluster.groups])
+    forcing = Forcing(world, config.cluster.mutations.floor_without_way_back)
     replica = Replica(
-        world, config, group, view, images, log, state, pool, calls, choice, ledger, pins, origin, identity
+        world,
+        config,
+        group,
+        view,
+        images,
+        log,
+        state,
+        pool,
+        calls,
+        choice,
+        ledger,
+        pins,
+        origin,
+        forcing,
+        identity,
+        unfit,
     )
+    pool.unfit = pool.deaf = unfit is not None
     replica.begin_incarnation(origin)
     return replica
 
@@ -180,14 +246,23 @@ def empty_namespace(config: ServerConfig, group: GroupConfig) -> Namespace:
 
 
 def stored_epoch(world: World) -> int:
+    """Raises SealBroken, OSError."""
     try:
-        return int(world.disk.read(EPOCH_FILE))
+        return unseal(EPOCH_FILE, EPOCH_MAGIC, EPOCH_FORMAT, world.disk.read(EPOCH_FILE), int)
     except FileNotFoundError:
         return 0
 
 
+async def keep_aside(replica: Replica, sn: int) -> None:
+    """Groups that were applied are about to be cut: a person forced another server that lacks them, or a hole is open. Raises OSError."""
+    directory = f"aside/after-{sn}-of-epoch-{replica.log.last.epoch}"
+    if replica.log.last.sn > sn:
+        await set_journal_aside(replica.world.disk, replica.log, sn, directory)
+    await replica.images.set_aside_beyond(sn, f"{directory}/image")
+
+
 def rebuild(replica: Replica) -> None:
-    """Makes the namespace anew from image and journal after applied groups were cut (only an open hole does that)."""
+    """Makes the namespace anew from image and journal after applied groups were cut."""
     stored = replica.images.newest(replica.log.holds)
     if stored is None and replica.log.base.sn:
         raise JournalCorrupt("journal", 0, replica.log.base.sn + 1, "no whole image reaches so far")

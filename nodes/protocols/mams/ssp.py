@@ -12,7 +12,7 @@ from nodes.config import MILLISECOND
 from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.protocols.mams.messages import Commit, DecisionLogged, Mismatch, Prepare, Prepared
 from nodes.protocols.mams.pool_node import PoolNode
-from nodes.replicas.log import ReplicaLog, up_to
+from nodes.replicas.log import ReplicaLog
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import Configuration
 from nodes.trace.ignoring import Ignoring
@@ -42,6 +42,9 @@ class Participant:
 
 class Ssp:
     """The participants of one tenure: what each has, what it is sent, and who counts."""
+
+    acknowledged = True
+    """Whether participants answer each group that they have durably."""
 
     def __init__(
         self,
@@ -107,7 +110,7 @@ class Ssp:
     def pump(self, participant: Participant) -> None:
         """Sends what the participant lacks, a megabyte at a time."""
         from_sn = participant.sent_sn + 1
-        groups = up_to(self._log.octets(from_sn, self._log.last.sn), PREPARE_OCTETS)
+        groups = self._log.octets(from_sn, self._log.last.sn, PREPARE_OCTETS)
         previous = self._log.mark_at(from_sn - 1)
         if previous is None or (not groups and from_sn <= self._log.last.sn):
             self.on_far(participant.name, [])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from nodes.config import MILLISECOND, GroupConfig, ServerConfig
+from nodes.config import GroupConfig, ServerConfig
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.pages import page_of
 from nodes.protocols.paxos.acceptor import Acceptor
@@ -18,6 +18,7 @@ from nodes.protocols.paxos.messages import LogRecord
 from nodes.protocols.paxos.packing import PACKINGS, Packing
 from nodes.protocols.paxos.queue import CoordinationQueue
 from nodes.replicas.log import named_fields
+from nodes.replicas.record_clock import RecordClock
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import GlobalView
 from nodes.storage.identity import Identity
@@ -26,9 +27,6 @@ from nodes.trace.events import Applied, JournalOpened, StepTaken, Warned
 from nodes.trace.ignoring import Ignoring
 from nodes.wire.messages import Mark
 from nodes.world import World
-
-AHEAD_NS = 60_000 * MILLISECOND
-"""A clock that is further ahead than this is not believed."""
 
 
 @dataclass
@@ -46,7 +44,11 @@ class Member:
     packing: Packing
     identity: Identity
     """Of its disk."""
-    last_ns: int = 0
+    times: RecordClock = field(init=False)
+    """What stamps this server's records, since its process began."""
+
+    def __post_init__(self) -> None:
+        self.times = RecordClock(self.world.clock, self.config.cluster.mutations.clock_jump_stamps)
 
     @property
     def name(self) -> str:
@@ -62,9 +64,8 @@ class Member:
         return lease_ns(self.config.cluster.timing, self.world.coordination.session_timeout_ns)
 
     def now_ns(self) -> int:
-        """A hybrid clock: the wall's, but later than every record here and every answer."""
-        self.last_ns = max(self.world.clock.wall_ns(), self.state.namespace.newest_ns + 1, self.last_ns + 1)
-        return self.last_ns
+        """Later than every record here and every answer."""
+        return self.times.next_ns(self.state.namespace.newest_ns)
 
     def step(self, procedure: str, step: str, detail: str, ballot: int) -> None:
         self.world.trace.emit(StepTaken(procedure, step, f"DCFS3, {PAPER[procedure]}", detail, ballot))

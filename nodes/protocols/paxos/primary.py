@@ -207,6 +207,7 @@ class Primary(Leader):
         for peer, question in self._asked.items():
             self.on_ask_lease(peer, question)
         self.answering.begin(self.ballot, proposer)
+        self._tenure.spawn(self.answering.end_idle_sessions(proposer), "sessions of dead clients")
 
     # --- the view --------------------------------------------------------------------------------------------------
 

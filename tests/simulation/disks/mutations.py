@@ -61,7 +61,7 @@ def sync_failed_then_trusted(lab: Lab) -> None:
     lab.faults.restart(other)
     lab.cluster.run_until(lambda: written.done() and bool(lab.standbys))
     lab.faults.crash(active)
-    lab.faults.power_loss(other)
+    lab.faults.power_loss(other, torn="nothing")
     lab.faults.restart(other)
     lab.run_ms(14_000)
     lab.faults.restart(active)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from nodes.config import SECOND
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.mams.messages import Prepare, Promise
+from nodes.sim.faults import FaultUnsupported
 from nodes.sim.network import Held
 from nodes.trace.events import Configured, Stamped, StepTaken
 from tests.simulation.mams.lab import Lab
@@ -182,6 +184,23 @@ def forgotten_watch(lab: Lab) -> None:
     lab.begin(lab.eve, Stat("/a"))
 
 
+def floor_without_way_back(lab: Lab) -> None:
+    """1A2S: one standby dies, then the active's machine is gone for ever: the third server has everything, and is below the floor."""
+    lab.ada.call(Mkdir("/a"))
+    old, (first, second) = lab.active, lab.standbys
+    lab.faults.crash(second)
+    lab.ada.call(Mkdir("/b"))
+    lab.run_ms(12_000)
+    lab.faults.crash(old)
+    lab.run_ms(15_000)
+    try:
+        lab.faults.force("g1", first)
+    except FaultUnsupported:
+        pass
+    answered = lab.begin(lab.eve, Mkdir("/c"))
+    lab.cluster.run_until(answered.done, 30 * SECOND)
+
+
 SCHEDULES: dict[str, tuple[Schedule, int, set[str]]] = {
     "join_under_load": (join_under_load, 2, {"no lost write"}),
     "readmit_during_shrink": (readmit_during_shrink, 2, {"no lost write"}),
@@ -189,6 +208,7 @@ SCHEDULES: dict[str, tuple[Schedule, int, set[str]]] = {
     "commit_before_sync": (commit_before_sync, 1, {"no lost write"}),
     "ack_of_gap": (ack_of_gap, 2, {"no lost write"}),
     "reused_epoch": (reused_epoch, 2, {"one active"}),
+    "floor_without_way_back": (floor_without_way_back, 2, {SETTLES}),
     "forgotten_watch": (forgotten_watch, 0, {SETTLES}),
 }
 """Switch to (schedule, standbys, checks of which one must turn red)."""
