@@ -132,6 +132,13 @@ class Replica:
         """Nothing is carried out before every member holds it."""
         return self.execution.applied_sn
 
+    @property
+    def behind(self) -> bool:
+        """Whether another member may have answered what is not carried out here yet."""
+        if self.config.cluster.mutations.frees_what_others_made:
+            return False
+        return self.applied_sn < self.execution.durable_sn
+
     def show(self, sn: int, holders: list[str]) -> list[tuple[int, list[Outcome]]]:
         """Submits everything up to sn, as far as no long read is under way; for each group, what came of its calls.
 

@@ -95,4 +95,6 @@ def test_an_older_view_answers_behind_a_newer_one() -> None:
         for server, view, number, invoked_ns in reversed(told) if late_first else told:
             story.now_ns = invoked_ns
             answers(story, server, view, number, invoked_ns=invoked_ns)
-        assert lamp_of(story)["explanation"] == "view 1 answered a call that was asked after view 2 had answered"
+        assert (
+            lamp_of(story)["explanation"] == "view 1 answered a call that was asked after view 2 had answered"
+        )
