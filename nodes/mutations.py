@@ -92,6 +92,8 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The journal reaches back to the newest image only, so that an older one is useless."""
     never_prunes_again: bool = False
     """A server that was renewed by an image newer than a kept checkpoint keeps its journal for ever."""
+    ensemble_changed_while_closing: bool = False
+    """Who closes a ledger records a new bookie before the ledger's entries are there: the next one believes that nobody ever had them."""
     image_without_last_partition: bool = False
     """An image counts as whole without its last partition."""
 

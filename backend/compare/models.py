@@ -16,6 +16,7 @@ class ClusterChange(Strict):
     """What differs from the scenario's own cluster; what is left out stays."""
 
     protocol: str | None = Word
+    variant: str | None = Word
     groups: int | None = Field(default=None, ge=1, le=8)
     standbys: int | None = Counted
     placement: str | None = Word

@@ -22,7 +22,7 @@ from nodes.invariants import registry
 from nodes.sim.cluster import SimCluster
 from nodes.sim.faulting import FaultUnsupported
 from nodes.sim.loop import Stuck
-from nodes.sim.triggers import Trigger
+from nodes.sim.triggers import Armed, Trigger
 from nodes.trace.events import Configured, Stamped
 
 START_NS = 120 * SECOND
@@ -44,6 +44,7 @@ class Trial:
         self.failures: list[Failure] = []
         self.done: list[tuple[Fault, list[str]]] = []
         """Faults that were carried out, and whom they concerned."""
+        self._armed: list[Armed] = []
         self._rng = random.Random(f"{plan.seed}/trial")
         for listener in (self.lamps.on_event, self._on_event, self.coverage.on_event, on_event):
             if listener is not None:
@@ -119,12 +120,15 @@ class Trial:
             cluster.run_until(max(cluster.now_ns, start_ns + at_ms * MILLISECOND))
             step()
         cluster.run_until(max(cluster.now_ns, start_ns + plan.span_ms * MILLISECOND))
+        for armed in self._armed:
+            cluster.triggers.disarm(armed)
 
     def _arm(self, fault: Fault, trigger: Trigger) -> None:
         """Who has no such progress to make is not waited for."""
         try:
             server = resolve(self.cluster, trigger.server)
-            self.cluster.triggers.arm(replace(trigger, server=server), partial(self._begin, fault))
+            armed = self.cluster.triggers.arm(replace(trigger, server=server), partial(self._begin, fault))
+            self._armed.append(armed)
         except FaultUnsupported:
             pass
 

@@ -18,6 +18,7 @@ from nodes.invariants.journals import Journals
 from nodes.invariants.linearisable import Linearisable
 from nodes.invariants.no_lost_write import NoLostWrite
 from nodes.invariants.one_active import OneActive
+from nodes.invariants.one_effect import OneEffect
 from nodes.invariants.one_primary_view import OnePrimaryView
 from nodes.invariants.same_order import SameOrder
 from nodes.invariants.same_state import SameState
@@ -77,7 +78,7 @@ class Era:
         self.shared: list[Check] = []
         if several:
             names = {group.number: group.name for group in cluster.groups}
-            self.shared = [ByStamp(home), Atomic(names)]
+            self.shared = [OneEffect(), ByStamp(home), Atomic(names)]
         self.checks = [check for group in self.groups.values() for check in group.checks] + self.shared
         for check in self.checks:
             if number and isinstance(check, Linearisable | ByStamp):

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Any
-from zlib import crc32
 
 import msgspec
 
 from nodes.metadata.changes import Change, DropInode, Link
+from nodes.metadata.digest import BEGUN_TERM, CROSSING, MASK, term
 from nodes.metadata.effects import carry_out
-from nodes.metadata.inode import MASK
 from nodes.metadata.records import (
     BeginRecord,
     DecideRecord,
@@ -58,9 +57,6 @@ class Voted(msgspec.Struct, array_like=True):
     error: str
     kept: list[Change]
     """Of files that have lost a name and have others: nobody reads them until the coordinator knows, for there the name goes later."""
-
-
-_encode = msgspec.msgpack.Encoder().encode
 
 
 class Crossing:
@@ -123,11 +119,11 @@ class Crossing:
         self._number_from(max(self.next_seq, number << INCARNATION_SHIFT))
 
     def _number_from(self, next_seq: int) -> None:
-        self.digest = (self.digest + (next_seq - self.next_seq) * 31) & MASK
+        self.digest = (self.digest + (next_seq - self.next_seq) * BEGUN_TERM) & MASK
         self.next_seq = next_seq
 
     def recompute_digest(self) -> int:
-        total = (self.next_seq - 1) * 31
+        total = (self.next_seq - 1) * BEGUN_TERM
         for name, table in self._tables():
             total += sum(_term(name, key, value) for key, value in table.items())
         return total & MASK
@@ -142,7 +138,7 @@ class Crossing:
         if undo is not None:
             undo.append((self._unbegin, record, self.next_seq))
         self.next_seq = record.seq + 1
-        self.digest = (self.digest + 31) & MASK
+        self.digest = (self.digest + BEGUN_TERM) & MASK
         if record.op_id.client:
             self.calls[record.op_id] = record.seq
         begun = Begun(record.op_id, record.lowest_open, record.own, record.peers, record.coordinated)
@@ -154,7 +150,7 @@ class Crossing:
 
     def _unbegin(self, record: BeginRecord, next_seq: int) -> None:
         self.next_seq = next_seq
-        self.digest = (self.digest - 31) & MASK
+        self.digest = (self.digest - BEGUN_TERM) & MASK
         self.calls.pop(record.op_id, None)
 
     def _decide(self, record: DecideRecord, undo: Undo) -> None:
@@ -297,4 +293,6 @@ _KINDS: dict[str, tuple[Any, Any]] = {
 
 
 def _term(name: str, key: Any, value: Any) -> int:
-    return hash((crc32(_encode([name, key, value])), crc32(_encode([value, key]))))
+    if isinstance(value, Begun):
+        value = msgspec.structs.replace(value, peers=dict(sorted(value.peers.items())))
+    return term((CROSSING, name, key, value))

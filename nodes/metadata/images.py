@@ -14,15 +14,14 @@ from zlib import crc32
 import msgspec
 
 from nodes.errors import Damaged
-from nodes.metadata.inode import MASK
+from nodes.metadata.digest import MASK, MOVE_TERM
 from nodes.metadata.kinds import KINDS, Placed
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.partitions import PARTITIONS_MOST, partition_of
-from nodes.metadata.tree import MOVE_TERM
 from nodes.units import ROOT, ROOT_GROUP
 
 MAGIC = b"CLVRIMGE"
-FORMAT = 4
+FORMAT = 5
 HEAD = Struct("<8sH")
 FRAME = Struct("<II")
 ROWS = 512

@@ -1,12 +1,11 @@
-"""An inode, and the two terms by which an inode and a dentry enter the digest."""
+"""An inode, and the terms by which an inode and a dentry enter the digest (nodes/metadata/digest.py)."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import msgspec
 
-MASK = (1 << 64) - 1
+from nodes.metadata.digest import DIRECTORY, FILE, NAME, mtime_factor, term
+
 NO_NAMES: dict[str, int] = {}
 """What every directory without entries shares; never changed."""
 
@@ -29,32 +28,27 @@ class Inode(msgspec.Struct, gc=False):
 
     @property
     def attributes_term(self) -> int:
-        """Order and process do not matter: integers hash to the same value everywhere."""
-        owner = self.owner if self.owner == self.group else f"{self.owner}\0{self.group}"
-        return hash((self.number, self.mtime_ns)) + hash(
+        """What the inode, without its names, adds to the digest."""
+        if self.entries is None:
+            return term(
+                (
+                    FILE, self.number, self.mode, self.mtime_ns, self.atime_ns, self.owner, self.group, self.replication,
+                    self.length, self.nlink,
+                )
+            )  # fmt: skip
+        attributes = term(
             (
-                self.number,
-                self.entries is None,
-                self.mode,
-                self.atime_ns,
-                text_key(owner),
-                self.replication,
-                self.length,
+                DIRECTORY, self.number, self.mode, self.atime_ns, self.owner, self.group, self.replication, self.length,
                 self.nlink,
             )
-        )
+        )  # fmt: skip
+        return attributes + self.mtime_ns * mtime_factor(self.number)
 
     def touch(self, at_ns: int) -> int:
-        """Sets mtime; returns by how much the term changes."""
+        """Sets the mtime of a directory; returns by how much its term changes."""
         before, self.mtime_ns = self.mtime_ns, at_ns
-        return hash((self.number, at_ns)) - hash((self.number, before))
+        return (at_ns - before) * mtime_factor(self.number)
 
 
 def dentry_term(parent: int, name: str, child: int) -> int:
-    return hash((parent, int.from_bytes(name.encode(), "little"), len(name), child))
-
-
-@lru_cache(maxsize=1024)
-def text_key(text: str) -> int:
-    """A hash for a text that many inodes share, the same in every process."""
-    return hash(int.from_bytes(b"\1" + text.encode(), "little"))
+    return term((NAME, parent, name, child))

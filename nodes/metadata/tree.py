@@ -9,14 +9,14 @@ from collections import Counter
 from typing import Any
 
 from nodes.metadata.blocks import Bodies
-from nodes.metadata.inode import MASK, NO_NAMES, Inode, dentry_term
+from nodes.metadata.digest import MASK, MOVE_TERM, ORPHAN, UNIT, term
+from nodes.metadata.inode import NO_NAMES, Inode, dentry_term
 from nodes.metadata.locks import DentryLocks, Locks
 from nodes.metadata.placement import Unit
 from nodes.units import DIRECTORY, GROUP_SHIFT, INCARNATION_SHIFT, ROOT, ROOT_GROUP
 
 Undo = list[Any] | None
 OWNER = "clover"
-MOVE_TERM = hash((1, 2, 3))
 
 
 class Tree:
@@ -353,8 +353,8 @@ def new_inode(number: int, directory: bool, mode: int, at_ns: int) -> Inode:
 
 
 def unit_term(number: int, unit: Unit) -> int:
-    return hash((number, unit.depth, unit.dir_group, unit.dir_num, unit.file_group, unit.file_num))
+    return term((UNIT, number, unit.depth, unit.dir_group, unit.dir_num, unit.file_group, unit.file_num))
 
 
 def orphan_term(number: int) -> int:
-    return hash((number, -1))
+    return term((ORPHAN, number))

@@ -53,7 +53,8 @@ class Following:
         """Of the lock."""
         self._addresses: dict[str, str] = {}
         self._changed = asyncio.Event()
-        self._watches = [Watch(self.wake) for _ in range(3)]
+        once = server.config.cluster.mutations.forgotten_watch
+        self._watches = [Watch(self.wake, once) for _ in range(3)]
 
     def wake(self) -> None:
         """The view is to be looked at again."""

@@ -129,11 +129,17 @@ class ReplicaLog:
         index = sn - self.base.sn - 1
         return self._crcs[index] if 0 <= index < len(self._crcs) else -1
 
-    def octets(self, from_sn: int, to_sn: int) -> list[bytes]:
-        """Encoded groups that are there, without gap from `from_sn`; empty when the first is not."""
-        if from_sn <= self.base.sn or from_sn < self._journal.first_sn:
+    def octets(self, from_sn: int, to_sn: int, most_bytes: int | None = None) -> list[bytes]:
+        """Encoded groups that are there, without gap from `from_sn`; empty when the first is not.
+
+        At most `most_bytes` but one group at least; no more is read from the disk than is returned. Raises OSError.
+        """
+        end = min(to_sn, self.last.sn)
+        if from_sn <= self.base.sn or from_sn < self._journal.first_sn or end < from_sn:
             return []
-        return [octets for _, octets in self._journal.entries(from_sn, min(to_sn, self.last.sn))]
+        if most_bytes is not None:
+            end = self._journal.last_within(from_sn, end, most_bytes)
+        return [octets for _, octets in self._journal.entries(from_sn, end)]
 
     def groups(self, from_sn: int) -> Iterator[JournalGroup]:
         for _, octets in self._journal.entries(from_sn, self.last.sn):
@@ -220,13 +226,3 @@ class ReplicaLog:
         if index < 0 or self._epochs[index] != mark.epoch:
             return None
         return self.base.sn + 1 + index
-
-
-def up_to(octets: list[bytes], limit: int) -> list[bytes]:
-    """The first of them that fit into `limit` octets, one at least."""
-    total = 0
-    for index, one in enumerate(octets):
-        total += len(one)
-        if total > limit and index:
-            return octets[:index]
-    return octets

@@ -45,10 +45,15 @@ class Configuration(msgspec.Struct, frozen=True):
     number: int
     members: list[str]
     initial: int
+    disks: dict[str, int] = {}
+    """The disk of each member that has all that was acknowledged; none before the group first serves (safety rule 23)."""
 
     @property
     def write_quorum(self) -> int:
         return len(self.members) // 2 + 1
+
+    def has_write_quorum(self, names: list[str]) -> bool:
+        return sum(member in names for member in self.members) >= self.write_quorum
 
     @property
     def read_quorum(self) -> int:
@@ -81,8 +86,10 @@ class ViewMoved(Exception):
 class Watch:
     """One of a server's watchers: armed by the next read, fires once."""
 
-    def __init__(self, fired: Callable[[], None]):
+    def __init__(self, fired: Callable[[], None], once: bool = False):
         self._fired = fired
+        self._once = once
+        """The mutation `forgotten_watch`: what fired is not set again in this session."""
         self._armed = False
 
     def arm(self) -> Callable[[str], None] | None:
@@ -93,7 +100,8 @@ class Watch:
         return self._fire
 
     def _fire(self, path: str) -> None:
-        self._armed = False
+        if not self._once:
+            self._armed = False
         self._fired()
 
     def forget(self) -> None:

@@ -10,7 +10,7 @@ from crc32c import crc32c
 
 from nodes.config import MILLISECOND, JournalNodeConfig
 from nodes.errors import Damaged
-from nodes.replicas.log import NOTHING, ReplicaLog, decode_group, up_to
+from nodes.replicas.log import NOTHING, ReplicaLog, decode_group
 from nodes.storage.journal_file import Journal
 from nodes.storage.sealed import seal, unseal
 from nodes.trace.events import Warned
@@ -107,7 +107,7 @@ class JournalNode:
         end = self._kept.finished.sn if message.finished_only else self._good_sn
         if message.epoch and message.epoch == self._kept.promised:
             end = self._log.last.sn
-        groups = up_to(self._log.octets(message.from_sn, min(end, self._log.last.sn)), READ_OCTETS)
+        groups = self._log.octets(message.from_sn, end, READ_OCTETS)
         self._world.network.send(peer, JournalRead(message.call, message.from_sn, groups))
 
     # --- the one writer ----------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LINK_VERBS", "FaultUnsupported", "SimFaults"]
 
-ONE_BY_ONE = ("crash", "power_loss", "stop", "restart", "pause", "resume", "gone")
+ONE_BY_ONE = ("crash", "power_loss", "new_disk", "stop", "restart", "pause", "resume", "gone")
 """Verbs that take any number of servers."""
 
 
@@ -90,6 +90,15 @@ class SimFaults(LinkFaults, DiskFaults):
         target.store.lose_power(torn, self._cluster.now_ns)
         return fault
 
+    def new_disk(self, server: str) -> int:
+        """The server gets an empty disk, and is stopped; one that runs is killed first."""
+        target = self._server(server)
+        fault = self._begin("new_disk", [server])
+        if target.process != "stopped":
+            self._kill(target)
+        target.store.replace_medium()
+        return fault
+
     def gone(self, server: str) -> int:
         """The machine is lost: its process ends as by a crash, and it never starts again."""
         target = self._server(server)
@@ -118,7 +127,7 @@ class SimFaults(LinkFaults, DiskFaults):
             self._cluster.ensemble.restart()
         else:
             self._cluster.start(self._server(server, "stopped"))
-        return self._end(server, "crash", "stop", "power_loss")
+        return self._end(server, "crash", "stop", "power_loss", "new_disk")
 
     def pause(self, server: str) -> int:
         target = self._server(server, "running")
@@ -169,6 +178,30 @@ class SimFaults(LinkFaults, DiskFaults):
         if self._cluster.servers[name].group != group:
             return False
         return bool(self._cluster.ask(name, {"do": "change_view"})["asked"])
+
+    def force(self, *targets: str) -> int:
+        """[GROUP,] SERVER: it serves without the quorum that safety asks for; refused while somebody serves."""
+        cluster, server = self._cluster, targets[-1] if targets else ""
+        target = self._server(server, "running")
+        group = targets[0] if len(targets) == 2 else target.group
+        if not group or target.group != group:
+            raise FaultUnsupported(f"{server} is no server of {group or 'a group'}")
+        reason = family_named(cluster.config.protocol).cannot_force
+        if reason:
+            raise FaultUnsupported(f"{cluster.config.protocol} cannot be forced: {reason}")
+        there = [
+            name
+            for name, each in cluster.servers.items()
+            if each.group == group and each.process == "running"
+        ]
+        for name in there:
+            if cluster.ask(name, {"do": "standing"})["serves"]:
+                raise FaultUnsupported(f"{group} is served by {name} already: nothing is forced")
+        refused = cluster.ask(server, {"do": "force"})["refused"]
+        if refused:
+            raise FaultUnsupported(refused)
+        sn = cluster.ask(server, {"do": "standing"})["sn"]
+        return self._begin("force", [group, server], lasting=False, sn=sn)
 
     # --- disks, clocks, servers ------------------------------------------------------------------------------------
 

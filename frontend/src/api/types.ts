@@ -310,6 +310,8 @@ export interface Verb {
   options: VerbOption[];
   undo: string | null;
   danger: string | null;
+  /** What it costs now is said, and asked once more. */
+  asks: boolean;
 }
 
 export interface FaultRequest {

@@ -30,8 +30,9 @@ class Leading(Leader):
         self._replica = replica
         self._journal = journal
         self._epoch = 0
-        early = replica.config.cluster.holes.reads_before_flush
-        self.answering = Answering(replica.world, replica.state, self.lease, early)
+        self.answering = Answering(
+            replica.world, replica.state, self.lease, replica.times, replica.config.cluster
+        )
         self._writer: JournalWriter | None = None
 
     @property
@@ -152,3 +153,4 @@ class Leading(Leader):
         self._step("serve", f"{replica.world.name} is the active")
         self._serves("active", f"epoch {self.epoch} is served", mark)
         self.answering.begin(self.epoch)
+        self._tenure.spawn(self.answering.end_idle_sessions(), "sessions of dead clients")

@@ -52,6 +52,13 @@ class Agreed(msgspec.Struct, frozen=True):
         return 2 * present > size or (size <= ALL_STABLE_MAX and present > 0)
 
 
+class Forced(Agreed, frozen=True):
+    """The view, when a person wants the next one of whoever is there (safety rules 4 and 7)."""
+
+    def enough(self, *there: int) -> bool:
+        return all(there[:1])
+
+
 class Agreement:
     """Reads and guarded writes of the view by one server."""
 

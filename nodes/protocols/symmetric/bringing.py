@@ -5,7 +5,6 @@ from __future__ import annotations
 from nodes.config import MILLISECOND
 from nodes.protocols.symmetric.messages import Settle, Settled
 from nodes.protocols.symmetric.replica import Replica
-from nodes.replicas.log import up_to
 from nodes.wire.calls import Question, Reply
 from nodes.wire.messages import Mark
 
@@ -32,7 +31,7 @@ async def bring(
     common = log.agrees_up_to(tails)
     mark = None if common is None else log.mark_at(min(common, goal.sn))
     while mark is not None:
-        groups = up_to(log.octets(mark.sn + 1, goal.sn), SETTLE_OCTETS)
+        groups = log.octets(mark.sn + 1, goal.sn, SETTLE_OCTETS)
         reply = await ask(replica, name, Settle(0, attempt, mark, groups, goal, final))
         if not isinstance(reply, Settled) or not reply.matched or reply.promised > attempt:
             return False

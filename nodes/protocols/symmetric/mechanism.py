@@ -80,7 +80,14 @@ class Symmetric:
             answer("group", lambda question: self._tell_group(int(question["sn"])))
             answer("tree", lambda question: page_of(self._replica.namespace, question))
             answer("counters", lambda question: {"counters": self._counters(), "pipeline": self._pipeline()})
+            answer("standing", lambda question: self._tell_standing())
+            answer("force", lambda question: self._membership.force())
             answer("change_view", lambda question: {"asked": self._membership.ask_for_change()})
+
+    def _tell_standing(self) -> dict[str, Any]:
+        membership = self._membership
+        sn = self._replica.log.last.sn
+        return {"serves": membership.serves(), "epoch": membership.view_number, "sn": sn}
 
     def _counters(self) -> dict[str, int] | None:
         """None while this server is outside the view."""

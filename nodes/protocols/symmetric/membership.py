@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from nodes.config import MILLISECOND
-from nodes.protocols.symmetric.agreement import JOINING, MEMBER, Agreed
+from nodes.protocols.symmetric.agreement import JOINING, MEMBER, Agreed, Forced
 from nodes.protocols.symmetric.bringing import bring
 from nodes.protocols.symmetric.change_wanted import Wanted, change_of_member, change_of_restarted
 from nodes.protocols.symmetric.member import Member
@@ -20,6 +22,7 @@ from nodes.protocols.symmetric.replica import Replica
 from nodes.protocols.symmetric.requests import Requests
 from nodes.protocols.symmetric.settling import Settling
 from nodes.protocols.symmetric.view_change import ViewChange
+from nodes.replicas.forcing import Forcing
 from nodes.replicas.view import Watch
 from nodes.trace.events import RoleChanged, Serving, StoppedServing, Warned
 from nodes.wake import Wake
@@ -67,6 +70,7 @@ class Membership:
         self._bringing = False
         self._asked = False
         """A person wants a new view."""
+        self.forcing = Forcing(world, replica.config.cluster.mutations.floor_without_way_back)
 
     def _now_ns(self) -> int:
         return self._world.clock.monotonic_ns()
@@ -235,6 +239,7 @@ class Membership:
         replica = self._replica
         self._outside.forget()
         self._asked = False
+        self.forcing.end("done", f"serves in view {agreed.number}: {' '.join(agreed.members)}")
         self._requests.view = agreed.number
         replica.own_disk.made_whole()
         member = self.member = Member(
@@ -278,6 +283,28 @@ class Membership:
         self._look.set()
         return self._asked
 
+    def serves(self) -> bool:
+        """Whether this server is in a view all of whose members are heard."""
+        return self.member is not None and not self.member.gone()
+
+    def force(self) -> dict[str, Any]:
+        """A person wants the next view from whoever is there, however few. `refused` is empty when that is under way."""
+        agreed = self._agreement.agreed
+        if self._world.name not in agreed.members:
+            told = f"{self._world.name} was not in view {agreed.number}: force one of {', '.join(agreed.members)}"
+            return {"refused": told}
+        return self.forcing.order(agreed.number, self._replica.log.last.sn)
+
+    def _forced(self, agreed: Agreed, joining: dict[str, JoinView]) -> Wanted | None:
+        """The next view is of this server and of the old members that it hears."""
+        name, member = self._world.name, self.member
+        if name not in agreed.members:
+            return None
+        heard = [each for each in agreed.members if each in joining]
+        if member is not None:
+            heard += [each for each in member.view.members if each not in member.gone()]
+        return Wanted("a person forces this server", sorted({name, *heard}), 0, False, [])
+
     def _change_wanted(self) -> Wanted | None:
         """What this server would change now; it lets others go first who are before it in the view."""
         agreed, now_ns = self._agreement.agreed, self._now_ns()
@@ -286,6 +313,8 @@ class Membership:
         if others and attempt == agreed.attempt and now_ns - since_ns < 2 * self.lease_ns:
             return None
         joining = self._joining()
+        if self.forcing.stands:
+            return self._forced(agreed, joining)
         if self.member is not None:
             wanted = change_of_member(self.member, self._replica, joining, agreed.changing, self._asked)
             self._bring_closer(wanted, joining)
@@ -317,6 +346,8 @@ class Membership:
             return
         attempt = self._agreement.agreed.attempt
         self._replica.step("propose", f"{wanted.reason}; next {' '.join(wanted.invited)}", attempt)
+        if self.forcing.stands:
+            was = self._goes_on_without(was, wanted.invited)
         installed = await ViewChange(self._replica, self.settling, was, attempt).run(wanted.invited)
         if installed is None:
             await self._world.clock.sleep(self._world.rng.randrange(RETRY_NS))
@@ -325,6 +356,16 @@ class Membership:
         for name in wanted.invited:
             if name != self._world.name:
                 self._world.network.send(name, Installed(installed.number))
+
+    def _goes_on_without(self, was: Agreed, invited: list[str]) -> Agreed:
+        """Names what may be lost."""
+        others = [name for name in was.members if name not in invited]
+        last, alone = self._replica.log.last, ", ".join(others) or "nobody"
+        self.forcing.step(
+            "2b",
+            f"goes on at sn {last.sn} of view {last.epoch}: what {alone} alone may hold after it is lost",
+        )
+        return Forced(**msgspec.structs.asdict(was))
 
     def _bring_closer(self, wanted: Wanted | None, joining: dict[str, JoinView]) -> None:
         """The first member sends joiners that are far behind what all members hold, one at a time."""

@@ -11,6 +11,7 @@ from nodes.protocols.symmetric.agreement import Agreement
 from nodes.protocols.symmetric.execution import Execution, Outcome
 from nodes.protocols.symmetric.own_disk import OwnDisk, open_journal
 from nodes.replicas.log import NOTHING, ReplicaLog, encode_group
+from nodes.replicas.record_clock import RecordClock
 from nodes.trace.events import Applied, Committed, Cut, Durable, JournalOpened, StepTaken
 from nodes.trace.ignoring import Ignoring
 from nodes.wire.calls import Calls
@@ -34,6 +35,8 @@ class Replica:
         self.calls = Calls(world)
         self.ignoring = Ignoring(world)
         self.execution = Execution(self._empty())
+        self.times = RecordClock(world.clock, config.cluster.mutations.clock_jump_stamps)
+        """What stamps this server's calls, since its process began."""
         self.settling = asyncio.Lock()
         """Held by whoever cuts and settles the journal."""
         self.granted_ns = world.clock.monotonic_ns()
@@ -116,6 +119,10 @@ class Replica:
             self.execution.deliver(group)
         self.execution.made_durable(shown_sn)
         self.show(shown_sn, [])
+
+    def now_ns(self) -> int:
+        """The stamp that a call would bear now."""
+        return max(self.times.read_ns(), self.namespace.newest_ns + 1)
 
     # --- namespace --------------------------------------------------------------------------------------------------
 

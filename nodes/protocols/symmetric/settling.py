@@ -15,7 +15,7 @@ from nodes.protocols.symmetric.bringing import SETTLE_OCTETS
 from nodes.protocols.symmetric.member import Member
 from nodes.protocols.symmetric.messages import Fetch, Fetched, Flush, Flushed, Numbered, Settle, Settled
 from nodes.protocols.symmetric.replica import Replica
-from nodes.replicas.log import decode_group, mark_of, up_to
+from nodes.replicas.log import decode_group, mark_of
 from nodes.trace.events import Warned
 from nodes.wire.messages import JournalGroup, Mark
 
@@ -109,7 +109,7 @@ class Settling:
     def on_fetch(self, peer: str, message: Fetch) -> None:
         log = self._replica.log
         groups = (
-            up_to(log.octets(message.from_sn, log.last.sn), SETTLE_OCTETS)
+            log.octets(message.from_sn, log.last.sn, SETTLE_OCTETS)
             if self.ready and message.attempt >= self.promised
             else []
         )

@@ -1,0 +1,101 @@
+"""The digest is what its page says, in every process: fixed vectors, and the same number from other hash seeds."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from hashlib import blake2b
+
+import msgspec
+import pytest
+
+from nodes.metadata import operations as ops
+from nodes.metadata.digest import MASK, mtime_factor, term
+from nodes.metadata.images import FORMAT, HEAD, MAGIC, UnknownFormat, dump, load
+from nodes.metadata.namespace import Namespace
+from nodes.metadata.sessions import Session
+from nodes.units import ROOT, OpId
+
+VECTORS = {
+    (1, 281474976710658, 420, 5, 5, "clover", "clover", 3, 0, 1): 0x813363DB9BFB8BD8,
+    (2, ROOT, 493, 0, "clover", "clover", 0, 0, 1): 0x3D21A1C3FC649D60,
+    (3, ROOT): 0x80349E794F26974F,
+    (4, 1, "d\u00e9", 281474976710658): 0x0E18078855D5E413,
+    (5,): 0x0C334988A950D6D1,
+    (7, 9): 0xD428D0292C09C870,
+    (8, "ada"): 0x6B7D7BF2E68B324B,
+    (10, 9, 1 << 20, None): 0xF80CA394F3A536A1,
+    (10, 9, 1 << 20, ("ada", 3)): 0x6AD3C738EAE52778,
+    (13,): 0x8898AD1BC69163E2,
+}
+EMPTY = 0x3D21A1C3FC649D60
+GROWN = 0x1919811E80F089E5
+
+
+def grown() -> Namespace:
+    namespace = Namespace()
+    operations = [
+        ops.OpenSession(), ops.Mkdir("/d"), ops.Create("/d/f"), ops.Link("/d/f", "/g"), ops.SetPermission("/d", 0o700),
+        ops.Append("/g", 1 << 20), ops.Rename("/d", "/e"), ops.Delete("/e/f"),
+    ]  # fmt: skip
+    for number, operation in enumerate(operations, 1):
+        namespace.apply(namespace.plan(operation, OpId("ada", number), max(1, number - 3), number * 10))
+    return namespace
+
+
+def code() -> str:
+    return (
+        "from tests.unit.metadata.test_digest import grown; print(grown().digest, grown().recompute_digest())"
+    )
+
+
+@pytest.mark.parametrize("entry", VECTORS)
+def test_terms_are_the_specified_ones(entry: tuple[object, ...]) -> None:
+    assert term(entry) == VECTORS[entry]
+
+
+def test_a_term_is_blake2b_of_the_entry() -> None:
+    octets = bytes.fromhex("94 04 01 a3 64 c3 a9 cf 00 01 00 00 00 00 00 02")
+    assert msgspec.msgpack.encode((4, 1, "d\u00e9", 281474976710658)) == octets
+    entry = (4, 1, "d\u00e9", 281474976710658)
+    assert term(entry) == int.from_bytes(blake2b(octets, digest_size=8).digest(), "little")
+
+
+def test_an_empty_namespace_is_its_root() -> None:
+    root = VECTORS[(2, ROOT, 493, 0, "clover", "clover", 0, 0, 1)]
+    assert Namespace().digest == root & MASK == EMPTY
+
+
+def test_the_mtime_of_a_directory_is_multiplied() -> None:
+    namespace = grown()
+    before = namespace.digest
+    root = namespace.tree.inodes[ROOT]
+    change = root.touch(root.mtime_ns + 7)
+    assert change == 7 * mtime_factor(ROOT) == 7 * VECTORS[(3, ROOT)]
+    assert namespace.recompute_digest() == (before + change) & MASK
+
+
+def test_a_namespace_has_the_same_digest_whatever_the_hash_seed() -> None:
+    for seed in ("0", "1", "4711"):
+        told = subprocess.run(
+            [sys.executable, "-c", code()],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+        )
+        assert told.stdout.split() == [str(GROWN)] * 2, told.stderr
+
+
+def test_sessions_weigh_their_lowest_open_call() -> None:
+    session = Session("ada")
+    session.lowest_open = 4
+    assert session.term == VECTORS[(8, "ada")] * 7
+
+
+def test_an_image_of_the_format_before_is_refused_with_both_numbers() -> None:
+    chunks = list(dump(grown()))
+    assert load(chunks).digest == GROWN and FORMAT == 5
+    chunks[0] = HEAD.pack(MAGIC, 4) + chunks[0][HEAD.size :]
+    with pytest.raises(UnknownFormat, match="has format 4; this version reads format 5"):
+        load(chunks)
