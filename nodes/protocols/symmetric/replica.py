@@ -172,9 +172,10 @@ class Replica:
 
 def open_replica(world: World, config: ServerConfig, group: GroupConfig) -> Replica:
     """Raises Damaged, UnknownFormat, OSError."""
-    journal, suffix = open_journal(world)
+    mutations = config.cluster.mutations
+    journal, suffix = open_journal(world, mutations)
     log = ReplicaLog(journal, NOTHING, config.cluster.holes.sn_without_epoch)
-    own_disk = OwnDisk(world, suffix, journal.cut_octets, config.cluster.mutations)
+    own_disk = OwnDisk(world, suffix, journal, mutations)
     replica = Replica(world, config, group, log, own_disk)
     replica.open(journal.cut_octets)
     return replica
