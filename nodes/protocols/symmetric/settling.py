@@ -14,6 +14,7 @@ from nodes.config import MILLISECOND
 from nodes.protocols.symmetric.bringing import SETTLE_OCTETS
 from nodes.protocols.symmetric.member import Member
 from nodes.protocols.symmetric.messages import Fetch, Fetched, Flush, Flushed, Numbered, Settle, Settled
+from nodes.protocols.symmetric.presence import outlived_ns
 from nodes.protocols.symmetric.replica import Replica
 from nodes.replicas.log import decode_group, mark_of
 from nodes.trace.events import Warned
@@ -102,7 +103,7 @@ class Settling:
         if self._replica.config.cluster.mutations.older_grants_forgotten:
             since_ns = self._began_ns
         passed_ns = self._world.clock.monotonic_ns() - since_ns
-        return max(0, lease_ns + lease_ns // 10 - passed_ns)
+        return max(0, outlived_ns(lease_ns) - passed_ns)
 
     # --- settle -------------------------------------------------------------------------------------------------------
 

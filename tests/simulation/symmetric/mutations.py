@@ -50,7 +50,7 @@ def rot_revives_alone(lab: SymmetricLab) -> None:
 
 def replaced_disk_votes(lab: SymmetricLab) -> None:
     """One disk is replaced by an empty one, in the first view, which began with nothing (safety rule 23)."""
-    all_stop_and_one_returns(lab, "mds2", lab.cluster.servers["mds2"].store.files.clear)
+    all_stop_and_one_returns(lab, "mds2", lambda: lab.faults.new_disk("mds2"))
 
 
 def settled_groups_counted(lab: SymmetricLab) -> None:

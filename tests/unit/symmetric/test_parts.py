@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -44,6 +45,22 @@ def test_a_lease_has_ended_when_whoever_granted_it_says_so(
     free_ns = granter.free_ns(now + skew)[0]
     if later >= free_ns:
         assert not reader.lease_holds(now + later)
+
+
+@pytest.mark.parametrize("reader_rate", [10, 11])
+@pytest.mark.parametrize("granter_rate", [11, 12.1])
+def test_it_has_ended_on_clocks_that_run_at_different_rates(reader_rate: float, granter_rate: float) -> None:
+    """Rates in ticks of each one's clock by 11 of the time that passes: a tenth too slow, a tenth too fast."""
+
+    def at(real: float, rate: float) -> int:
+        return round(real * rate / 11)
+
+    reader, granter = Presence(0, 2, 0, LEASE, False), Presence(1, 2, 0, LEASE, False)
+    granter.heard(0, at(110, reader_rate), 0, at(110, granter_rate))
+    reader.heard(1, at(110, granter_rate), granter.echo_for(0), at(110, reader_rate))
+    for real in range(110, 110 + 2 * LEASE):
+        if not granter.free_ns(at(real, granter_rate))[0]:
+            assert not reader.lease_holds(at(real + 2, reader_rate))
 
 
 def test_nothing_is_granted_once_the_view_is_about_to_change() -> None:
