@@ -6,24 +6,16 @@ counts it from when that message arrived, which is later: when the granting side
 
 from __future__ import annotations
 
-
-def held_ns(lease_ns: int) -> int:
-    """How long the holder of a lease counts on it: either clock may run up to a tenth too fast or too slow."""
-    return lease_ns * 10 // 11
-
-
-def outlived_ns(lease_ns: int) -> int:
-    """How long whoever granted it counts until it has surely ended for its holder."""
-    return lease_ns * 11 // 10
+from nodes.replicas.lease import Term
 
 
 class Presence:
     """One member's knowledge of the others in a view; all times on this server's monotonic clock."""
 
-    def __init__(self, own: int, size: int, now_ns: int, lease_ns: int, never_ends: bool):
+    def __init__(self, own: int, size: int, now_ns: int, term: Term, never_ends: bool):
         self._own = own
-        self._held_ns = held_ns(lease_ns)
-        self._silence_ns = outlived_ns(lease_ns)
+        self._held_ns = term.held_ns
+        self._silence_ns = term.outlived_ns
         """How long nothing must be heard."""
         self._never_ends = never_ends
         self.grants = True

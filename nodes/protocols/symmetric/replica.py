@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-from nodes.config import GroupConfig, ServerConfig, opened
+from nodes.config import MILLISECOND, GroupConfig, ServerConfig, opened
 from nodes.metadata.namespace import Namespace
 from nodes.protocols.symmetric.agreement import Agreement
 from nodes.protocols.symmetric.execution import Execution, Outcome
 from nodes.protocols.symmetric.own_disk import OwnDisk, open_journal
+from nodes.replicas.lease import Term, term_of
 from nodes.replicas.log import NOTHING, ReplicaLog, encode_group
 from nodes.replicas.record_clock import RecordClock
 from nodes.trace.events import Applied, Committed, Cut, Durable, JournalOpened, StepTaken
@@ -53,6 +54,12 @@ class Replica:
         return Namespace(
             group=self.group.number, short_memory=self.config.cluster.holes.short_duplicate_memory
         )
+
+    @property
+    def term(self) -> Term:
+        """How long leases of members last for who holds and for who grants them."""
+        cluster = self.config.cluster
+        return term_of(cluster.timing.ack_timeout_ms * MILLISECOND, cluster.mutations)
 
     @property
     def rules(self) -> str:

@@ -10,11 +10,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from nodes.config import MILLISECOND
 from nodes.protocols.symmetric.bringing import SETTLE_OCTETS
 from nodes.protocols.symmetric.member import Member
 from nodes.protocols.symmetric.messages import Fetch, Fetched, Flush, Flushed, Numbered, Settle, Settled
-from nodes.protocols.symmetric.presence import outlived_ns
 from nodes.protocols.symmetric.replica import Replica
 from nodes.replicas.log import decode_group, mark_of
 from nodes.trace.events import Warned
@@ -98,12 +96,11 @@ class Settling:
 
     def _earlier_grants_ns(self) -> int:
         """How long a lease may last that this server granted in another view, or before it began this life."""
-        lease_ns = self._replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
         since_ns = self._replica.granted_ns
         if self._replica.config.cluster.mutations.older_grants_forgotten:
             since_ns = self._began_ns
         passed_ns = self._world.clock.monotonic_ns() - since_ns
-        return max(0, outlived_ns(lease_ns) - passed_ns)
+        return max(0, self._replica.term.outlived_ns - passed_ns)
 
     # --- settle -------------------------------------------------------------------------------------------------------
 
