@@ -80,9 +80,7 @@ def round_trip_ns(members: int, seed: int) -> float:
     """The median time until the last of the others has been reached and its answer is back, on the simulator's links."""
     rng = random.Random(seed)
     others = range(members - 1)
-    return median(
-        max(NETWORK.draw_ns(rng) + NETWORK.draw_ns(rng) for _ in others) for _ in range(10_000)
-    )
+    return median(max(NETWORK.draw_ns(rng) + NETWORK.draw_ns(rng) for _ in others) for _ in range(10_000))
 
 
 def one_sender(members: int, order: str, seed: int, writes: int) -> Broadcasts:
