@@ -43,6 +43,11 @@ class Based(Check):
             if len(self._buffer) > BUFFERED_MAX:
                 self.unable = "cannot go on: calls before the barrier were never told of"
 
+    @property
+    def waits(self) -> bool:
+        """Whether the model to begin from is still to be given."""
+        return self._base is not None
+
     def look_for_base(self) -> None:
         """Called about once in a second of the events' time, and at the end."""
         model = None if self._base is None else self._base()

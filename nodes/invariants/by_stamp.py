@@ -54,9 +54,9 @@ class ByStamp(Based):
                 Called: self._on_called,
                 Invoked: self._on_invoked,
                 Committed: self._on_committed,
-                BarrierWritten: self._on_barrier,
             }
         )
+        self.steps[BarrierWritten] = self._on_barrier
         self._cuts: dict[str, Cut] = {}
         """By checkpoint of this incarnation, the newest ones."""
         self._real_time: dict[str, RealTime] = {}
@@ -88,7 +88,9 @@ class ByStamp(Based):
     def _on_called(self, stamped: Stamped, event: Called) -> None:
         key, tag = (event.client, event.number), tag_of(event.operation)
         self._invoked.pop(key, None)
-        if self.unable or tag in SESSIONS or event.error in STATELESS:
+        # Without an epoch the client refused it itself: the way to a new name leads nowhere.
+        refused_by_nobody = event.error and event.error != UNKNOWN and not event.epoch
+        if self.unable or tag in SESSIONS or event.error in STATELESS or refused_by_nobody:
             self._stamps.pop(key, None)
             return
         if event.error == UNKNOWN:
@@ -108,14 +110,23 @@ class ByStamp(Based):
         if len(self._cuts) > CHECKPOINTS_KEPT:
             del self._cuts[next(iter(self._cuts))]
 
+    def inherit(self, before: ByStamp) -> None:
+        """Calls that were under way when the cluster went back may be carried out in this incarnation."""
+        self._invoked = dict(before._invoked)
+
+    def forget_call(self, event: Called) -> None:
+        """It was answered in another incarnation."""
+        self._invoked.pop((event.client, event.number), None)
+
     def has_barrier(self, name: str) -> bool:
         """Whether this incarnation made the checkpoint, and not too long ago."""
         return name in self._cuts
 
     def base_of(self, name: str) -> Model | None:
         """The model as of a barrier; None while calls before it are still to be carried out."""
+        self.look_for_base()
         cut = self._cuts.get(name)
-        if cut is None or self.unable:
+        if cut is None or self.unable or self.waits:
             return None
         open_calls = [self._stamps[key][1] for key in self._invoked if key in self._stamps]
         if any(cut.holds(where) for where in open_calls + [each[3] for each in self._due]):

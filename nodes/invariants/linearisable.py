@@ -45,9 +45,9 @@ class Linearisable(Based):
                 Committed: self._on_committed,
                 Called: self._on_called,
                 Invoked: self._on_invoked,
-                BarrierWritten: self._on_barrier,
             }
         )
+        self.steps[BarrierWritten] = self._on_barrier
         self._barriers: dict[str, int] = {}
         """Where the newest checkpoints of this incarnation have their barriers."""
         self._kept: dict[str, Model] = {}
@@ -144,12 +144,17 @@ class Linearisable(Based):
         if not self.unable and position >= self._horizon:
             self._kept[name] = self._model.copy(position)
 
+    def inherit(self, before: Linearisable) -> None:
+        """Calls that were under way when the cluster went back may be carried out in this incarnation."""
+        self._known = {key: call for key, call in before._known.items() if type(call.event) is Invoked}
+
     def barrier_sn(self, name: str) -> int | None:
         """None for a checkpoint that this incarnation did not make, or an old one."""
         return self._barriers.get(name)
 
     def base_of(self, name: str) -> Model | None:
         """The model as of a barrier; None while calls before it are still to be told of."""
+        self.look_for_base()
         kept = self._kept.get(name)
         return None if kept is None else kept.copy()
 

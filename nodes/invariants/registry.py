@@ -16,6 +16,7 @@ from nodes.invariants.calls import WRITES, tag_of
 from nodes.invariants.checker import SECOND, Check
 from nodes.invariants.dense_journal import DenseJournal
 from nodes.invariants.exactly_once import ExactlyOnce
+from nodes.invariants.inode_numbers import InodeNumbers
 from nodes.invariants.journals import Journals
 from nodes.invariants.linearisable import Linearisable
 from nodes.invariants.no_lost_write import NoLostWrite
@@ -33,7 +34,8 @@ CHANGES = WRITES - {"OpenSession", "CloseSession"}
 
 
 NAMES = tuple(
-    check.name for check in (OneActive, NoLostWrite, ExactlyOnce, SameState, DenseJournal, Linearisable)
+    check.name
+    for check in (OneActive, NoLostWrite, ExactlyOnce, SameState, DenseJournal, Linearisable, InodeNumbers)
 )
 NAMES_OF_ALL = (*NAMES, Atomic.name, UpToBarrier.name, BlocksKept.name, SameOrder.name)
 """In the order of the page: the last four where there are several groups, checkpoints, data nodes, symmetric members."""
@@ -93,6 +95,16 @@ class Era:
             self.by_stamp = _by_stamp_from(home, eras or [], checkpoint)
             self.shared = [OneEffect(), self.by_stamp, Atomic(names)]
         self.checks = [check for group in self.groups.values() for check in group.checks] + self.shared
+        if eras:
+            self._inherit(eras[-1])
+
+    def _inherit(self, before: Era) -> None:
+        if self.by_stamp is not None and before.by_stamp is not None:
+            self.by_stamp.inherit(before.by_stamp)
+        elif self.only is not None and before.only is not None:
+            mine, its = self.only.linearisable, before.only.linearisable
+            if mine is not None and its is not None:
+                mine.inherit(its)
 
 
 UNKNOWN_BARRIER = (
@@ -138,7 +150,7 @@ class Lamps:
         self._incarnations: list[int] = []
         """Of each era but the first."""
         self._barrier = UpToBarrier({group.number: group.name for group in cluster.groups})
-        self._lasting: list[Check] = [self._barrier]
+        self._lasting: list[Check] = [InodeNumbers(), self._barrier]
         """What goes on over a recovery: blocks stay where they are."""
         if cluster.data.nodes:
             kept = BlocksKept()
@@ -155,6 +167,10 @@ class Lamps:
         if isinstance(event, TakenBack):
             self._take_back(stamped.server, event)
         era = self._eras[self._era_of(stamped)]
+        if type(event) is Called and len(self._eras) > 1:
+            for other in self._eras:
+                if other is not era and other.by_stamp is not None:
+                    other.by_stamp.forget_call(event)
         group = era.only or era.groups.get(self._group_of(stamped))
         if group is not None:
             for step in group.steps.get(type(event), ()):
