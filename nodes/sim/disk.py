@@ -152,6 +152,7 @@ class SimDisk:
     async def move(self, path: str, to: str) -> None:
         self._there(path)
         await self.wait(path)
+        self._there(path)
         self.store.files[to] = self.store.files.pop(path)
 
     def remove(self, path: str) -> None:

@@ -185,7 +185,7 @@ class Mams:
         replica = self._replica
         await replica.view.prepare(self._group.members, self._world.network.address)
         await replica.ledger.prepare()
-        if replica.unfit is not None:
+        if replica.pool.deaf:
             await replica.promise_view()
         await self._incarnations.keep_up()
         await self._following.take_place(JUNIOR, "has entered the view")
