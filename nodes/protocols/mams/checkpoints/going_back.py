@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from nodes.metadata.namespace import Namespace
 from nodes.protocols.mams.checkpoints.incarnation import (
@@ -63,8 +63,9 @@ async def go_back(replica: Replica, incarnation: Incarnation) -> None:
     started = at_barrier(replica, barrier)
     keeps = barrier.mark.sn if started is not None else 0
     groups, operations = await set_journal_aside(disk, replica.log, keeps, incarnation.number)
-    steps = [
-        lambda: replica.images.set_aside(incarnation.number, keeps, f"{aside(incarnation.number)}/image"),
+    kept = f"{aside(incarnation.number)}/image"
+    steps: list[Callable[[], Awaitable[None]]] = [
+        lambda: replica.images.set_aside(incarnation.number, keeps, kept),
         lambda: cut_to(replica, keeps, started),
     ]
     if started is None or replica.config.cluster.mutations.journal_cut_before_images:
