@@ -19,9 +19,8 @@ from backend.checkpoints.cli import app as checkpoint_app
 from backend.errors import WRONG_INPUT_EXIT, LabError, Malformed, reason_of
 from backend.interrupts import heed
 from backend.pool.cli import app as pool_app
-from backend.settings import DEFAULT_PORT, Settings, default_data
-from backend.shape import Shape
-from nodes.families import FAMILIES
+from backend.settings import DEFAULT_PORT
+from backend.up_command import up
 
 app = typer.Typer(
     name="cloverlab",
@@ -48,55 +47,7 @@ def port_of(context: typer.Context, port: int | None) -> int:
     return port or context.obj or DEFAULT_PORT
 
 
-@app.command()
-def up(
-    context: typer.Context,
-    port: Port = None,
-    protocol: Annotated[
-        str | None, typer.Option(help=f"The family of protocols: {', '.join(FAMILIES)}.")
-    ] = None,
-    groups: Annotated[int | None, typer.Option(min=1, max=8, help="Replica groups (1).")] = None,
-    standbys: Annotated[
-        int | None,
-        typer.Option(
-            min=0, max=9, help="Servers beside the active of each group (3, or as many as the family has)."
-        ),
-    ] = None,
-    placement: Annotated[
-        str | None,
-        typer.Option(help="Which group is home to a new object: hash (default), random, subtree, ddg."),
-    ] = None,
-    granularity: Annotated[
-        str | None, typer.Option(help="DirDep-DirWid-FileWid of the placement ddg (2-16-2048).")
-    ] = None,
-    cross_group: Annotated[
-        str | None, typer.Option(help="How two groups commit one operation: s2pc_mp (default), two_phase.")
-    ] = None,
-    data_nodes: Annotated[
-        int | None, typer.Option("--data-nodes", min=0, max=9, help="Servers that keep blocks of files (3).")
-    ] = None,
-    order: Annotated[
-        str | None,
-        typer.Option(help="How symmetric members come to a total order: fast (default), plain."),
-    ] = None,
-    hole: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A hole of the paper to open, by its switch; may be given again. The default is safe."
-        ),
-    ] = None,
-    zookeeper: Annotated[
-        str | None, typer.Option(help="host:port,… of a real ensemble instead of the embedded server.")
-    ] = None,
-    data: Annotated[Path | None, typer.Option(help="The data directory (~/.local/share/cloverlab).")] = None,
-) -> None:
-    """Start the control plane, the page and a cluster of real processes; Ctrl-C stops all of it."""
-    from backend.up import run_up
-
-    holes = tuple(sorted(set(hole))) if hole else None
-    shape = Shape(groups, standbys, protocol, placement, granularity, cross_group, data_nodes, order, holes)
-    settings = Settings(data or default_data(), port_of(context, port), shape, zookeeper)
-    raise typer.Exit(run_up(settings))
+app.command()(up)
 
 
 @app.command()
@@ -134,6 +85,21 @@ def fault(
         "/api/faults",
         {"verb": verb.replace("-", "_"), "targets": targets, "options": options},
     )
+    print(json.dumps({key: value for key, value in answer.items() if value is not None}))
+
+
+@app.command()
+def force(
+    context: typer.Context,
+    group: Annotated[str, typer.Argument(help="A group that is not served: g1.")],
+    server: Annotated[str, typer.Argument(help="The server of it that is to serve.")],
+    port: Port = None,
+) -> None:
+    """Have a server serve without the others; what only they hold is lost. Refused while the group is served."""
+    from backend import remote
+
+    request = {"verb": "force", "targets": [group, server], "options": {}}
+    answer = remote.ask(port_of(context, port), "POST", "/api/faults", request)
     print(json.dumps({key: value for key, value in answer.items() if value is not None}))
 
 
@@ -333,13 +299,25 @@ def run(
 
 @app.command()
 def explore(
-    file: Path,
-    seeds: Annotated[str, typer.Option(help="A..B")] = "1..100",
-    jobs: Annotated[int, typer.Option(min=1, max=64)] = 1,
+    file: Annotated[Path | None, typer.Argument(help="A scenario: its neighbours are searched.")] = None,
+    protocol: Annotated[str | None, typer.Option(help="Draw clusters of this family.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Draw clusters of every safe family.")] = False,
+    minutes: Annotated[float | None, typer.Option(min=0.01, max=10_000, help="How long.")] = None,
+    seeds: Annotated[str | None, typer.Option(help="Exactly these: A..B.")] = None,
+    jobs: Annotated[int, typer.Option(min=0, max=256, help="Processes; 0 for one each processor.")] = 0,
+    dask: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, instead of processes.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where files of failures are written.")] = Path("explored"),
+    mutation: Annotated[list[str] | None, typer.Option(help="A known bug to switch on.")] = None,
+    hole: Annotated[list[str] | None, typer.Option(help="A paper's hole to open.")] = None,
 ) -> None:
-    """Run many seeds of a scenario, and show the shortest failing schedule."""
-    commands = importlib.import_module("backend.scenarios.cli")
-    raise typer.Exit(commands.explore_command(file, seeds, jobs))
+    """Search for schedules that break a promise: random clusters, loads and faults, audited."""
+    commands = importlib.import_module("backend.explore.cli")
+    wish = commands.Wish(
+        protocol, everything, minutes, seeds, jobs, dask, out, tuple(mutation or ()), tuple(hole or ())
+    )
+    raise typer.Exit(commands.explore_command(file, wish))
 
 
 @app.command()

@@ -42,7 +42,8 @@ def servers_of(scenario: Scenario) -> int:
     """With those that are added on the way, and with those that carry journal nodes."""
     cluster = scenario.cluster
     added = sum(step.fault == "add_server" for step in scenario.steps)
-    return cluster.groups * (cluster.standbys + 1) + added + family_named(cluster.protocol).journal_nodes
+    carried = cluster.journal_nodes or family_named(cluster.protocol).journal_nodes
+    return cluster.groups * (cluster.standbys + 1) + added + carried
 
 
 def fitted(compose: dict[str, Any], hosts: Hosts) -> dict[str, Any]:

@@ -10,11 +10,13 @@ import msgspec
 
 from backend.errors import CannotStart, Malformed
 from nodes.config import ClusterConfig, DataConfig, GroupConfig, Holes, JournalConfig, many_groups, opened
-from nodes.families import family_named
+from nodes.families import Family, family_named, paper_holes
 from nodes.metadata.placement import Granularity
 
 SERVERS_MAX = 16
 GRANULARITY = re.compile(r"^(\d{1,6})-(\d{1,6})-(\d{1,9})$")
+QUORUMS = re.compile(r"^([1-9])-([1-9])-([1-9])$")
+LITERAL_ORDER = "fast_literal_order"
 PROTOCOL = "mams"
 DATA_NODES = 3
 
@@ -34,43 +36,48 @@ class Shape(msgspec.Struct, frozen=True):
     order: str | None = None
     """How symmetric members come to a total order."""
     holes: tuple[str, ...] | None = None
-    """The paper's holes to open."""
+    """The paper's holes to open, beside those of the variant."""
     members: tuple[tuple[str, ...], ...] = ()
     """The servers of each group, where others have named them."""
     nodes: tuple[str, ...] = ()
     """The data nodes, likewise."""
+    variant: str | None = None
+    """safe or paper."""
+    ddg_as_printed: bool | None = None
+    journal_nodes: int | None = None
+    """Journal nodes or bookies, in a family whose servers share a journal."""
+    quorums: str | None = None
+    """`E-Qw-Qa` of the protocol bookkeeper."""
 
 
 def new_config(shape: Shape, name: str) -> ClusterConfig:
     """Raises Malformed in one line when the wishes do not go together."""
+    protocol = shape.protocol or PROTOCOL
     try:
-        family = family_named(shape.protocol or PROTOCOL)
+        family = family_named(protocol)
     except ValueError as error:
         raise Malformed(str(error)) from None
     groups, standbys = shape.groups or 1, family.standbys if shape.standbys is None else shape.standbys
     if standbys > family.standbys_max:
-        raise Malformed(f"{shape.protocol} runs {family.standbys_max} standbys at most, not {standbys}")
+        raise Malformed(f"{protocol} runs {family.standbys_max} standbys at most, not {standbys}")
     if groups * (standbys + 1) > SERVERS_MAX:
         raise Malformed(
             f"{groups} groups of {standbys + 1} servers are {groups * (standbys + 1)}; {SERVERS_MAX} is the most"
         )
     if groups > family.groups_max:
-        raise Malformed(f"{shape.protocol} runs {family.groups_max} group at most, not {groups}")
-    wrong = next((hole for hole in shape.holes or () if hole not in family.holes), "")
-    if wrong:
-        has = ", ".join(family.holes) or "none"
-        raise Malformed(f"{wrong[:40]!r} is no hole of {shape.protocol or PROTOCOL}; it has {has}")
+        raise Malformed(f"{protocol} runs {family.groups_max} group at most, not {groups}")
     wishes: dict[str, Any] = {
         "protocol": shape.protocol, "placement": shape.placement, "cross_group": shape.cross_group,
-        "order": shape.order,
+        "order": shape.order, "variant": shape.variant,
     }  # fmt: skip
     wishes = {key: value for key, value in wishes.items() if value is not None}
     if shape.granularity is not None:
         wishes["granularity"] = granularity(shape.granularity)
-    wishes["holes"] = Holes(**dict.fromkeys(shape.holes or (), True))
+    wishes["ddg_as_printed"] = places_as_printed(shape)
+    wishes["holes"] = Holes(**dict.fromkeys(holes_of(shape, protocol), True))
     count = DATA_NODES if shape.data_nodes is None else shape.data_nodes
     wishes["data"] = DataConfig(nodes=[f"dn{n}" for n in range(1, count + 1)])
-    wishes["journal"] = JournalConfig(nodes=family.journal_names())
+    wishes["journal"] = journal_of(shape, protocol, family)
     try:
         cluster = many_groups(groups, standbys, cluster=name)
         cluster = msgspec.convert(
@@ -84,6 +91,70 @@ def new_config(shape: Shape, name: str) -> ClusterConfig:
     return cluster
 
 
+def holes_of(shape: Shape, protocol: str) -> list[str]:
+    """Those of the variant and those that were asked for beside it. Raises Malformed when they contradict each other."""
+    family, asked = family_named(protocol), shape.holes or ()
+    wrong = next((hole for hole in asked if hole not in family.holes), "")
+    if wrong:
+        has = ", ".join(family.holes) or "none"
+        raise Malformed(f"{wrong[:40]!r} is no hole of {protocol}; it has {has}")
+    if asked and shape.variant == "safe":
+        raise Malformed(
+            f"the variant safe opens no hole, and {', '.join(asked)} was asked for; say one of the two"
+        )
+    plain = shape.order == "plain"
+    if plain and LITERAL_ORDER in asked:
+        raise Malformed(f"{LITERAL_ORDER} is a rule of the order fast; the order plain has none such")
+    text = paper_holes(protocol) if shape.variant == "paper" else ()
+    return [
+        hole
+        for hole in family.holes
+        if hole in asked or (hole in text and not (plain and hole == LITERAL_ORDER))
+    ]
+
+
+def places_as_printed(shape: Shape) -> bool:
+    """Whether DDG is Fig. 2's to the letter. Raises Malformed."""
+    if shape.ddg_as_printed is None:
+        return shape.variant == "paper" and shape.placement == "ddg"
+    if shape.ddg_as_printed and shape.placement != "ddg":
+        raise Malformed(f"ddg_as_printed is of the placement ddg, not of {shape.placement or 'hash'}")
+    if not shape.ddg_as_printed and shape.variant == "paper" and shape.placement == "ddg":
+        raise Malformed("the variant paper places as DCFS2 Fig. 2 is printed; say one of the two")
+    return shape.ddg_as_printed
+
+
+def journal_of(shape: Shape, protocol: str, family: Family) -> JournalConfig:
+    """The nodes of a shared journal, and BookKeeper's three numbers. Raises Malformed."""
+    count = family.journal_nodes if shape.journal_nodes is None else shape.journal_nodes
+    if not family.journal_nodes and shape.journal_nodes is not None:
+        raise Malformed(f"the servers of {protocol} share no journal: it has no journal nodes")
+    if family.journal_nodes == 1 and count != 1:
+        raise Malformed(f"{protocol} has one filer, not {count}")
+    bookies = family.journal_role == "bookie"
+    if shape.quorums is not None and not bookies:
+        raise Malformed(
+            f"ensemble, write quorum and acknowledgement quorum are of bookkeeper, not of {protocol}"
+        )
+    try:
+        journal = JournalConfig(family.journal_names(count), *quorums(shape.quorums))
+    except ValueError as error:
+        raise Malformed(str(error)) from None
+    if bookies and count < journal.ensemble:
+        raise Malformed(f"an ensemble of {journal.ensemble} needs as many bookies, not {count}")
+    return journal
+
+
+def quorums(text: str | None) -> tuple[int, ...]:
+    """Raises Malformed."""
+    if text is None:
+        return ()
+    found = QUORUMS.match(text)
+    if found is None:
+        raise Malformed(f"the quorums {text[:40]!r} are not E-Qw-Qa, such as 5-3-2")
+    return tuple(int(part) for part in found.groups())
+
+
 def granularity(text: str) -> Granularity:
     """Raises Malformed."""
     found = GRANULARITY.match(text)
@@ -94,16 +165,7 @@ def granularity(text: str) -> Granularity:
 
 def check(path: Path, have: ClusterConfig, shape: Shape) -> None:
     """Raises CannotStart when the cluster that lies there is another one than is wanted."""
-    facts = {
-        "groups": len(have.groups),
-        "standbys": len(have.groups[0].members) - 1,
-        "protocol": have.protocol,
-        "placement": have.placement,
-        "granularity": "-".join(str(part) for part in msgspec.structs.astuple(have.granularity)),
-        "cross_group": have.cross_group,
-        "data_nodes": len(have.data.nodes),
-        "order": have.order,
-    }
+    facts = facts_of(have)
     for name, fact in facts.items():
         wanted = getattr(shape, name)
         if wanted is not None and wanted != fact and shape.members:
@@ -115,7 +177,7 @@ def check(path: Path, have: ClusterConfig, shape: Shape) -> None:
             raise CannotStart(
                 f"{path} has a cluster with {option} {fact}; leave --{option} out or give another --data"
             )
-    if shape.holes is not None and set(shape.holes) != set(opened(have.holes)):
+    if shape.holes is not None and not fits(have, shape.holes):
         has = ", ".join(opened(have.holes)) or "no hole"
         raise CannotStart(f"{path} has a cluster with {has} open; leave --hole out or give another --data")
     named = [list(members) for members in shape.members], list(shape.nodes)
@@ -125,6 +187,31 @@ def check(path: Path, have: ClusterConfig, shape: Shape) -> None:
             f"{path} has a cluster of the groups {words(there[0])} and the data nodes {words([there[1]])}, not of"
             f" {words(named[0])} and {words([named[1]])}; give it those, or remove the volumes (docker compose down -v)"
         )
+
+
+def facts_of(have: ClusterConfig) -> dict[str, Any]:
+    """What a cluster is, by the names of a shape."""
+    journal = have.journal
+    return {
+        "groups": len(have.groups),
+        "standbys": len(have.groups[0].members) - 1,
+        "protocol": have.protocol,
+        "variant": have.variant,
+        "placement": have.placement,
+        "granularity": "-".join(str(part) for part in msgspec.structs.astuple(have.granularity)),
+        "ddg_as_printed": have.ddg_as_printed,
+        "cross_group": have.cross_group,
+        "data_nodes": len(have.data.nodes),
+        "order": have.order,
+        "journal_nodes": len(journal.nodes),
+        "quorums": f"{journal.ensemble}-{journal.write_quorum}-{journal.ack_quorum}",
+    }
+
+
+def fits(have: ClusterConfig, asked: tuple[str, ...]) -> bool:
+    """Whether just these holes are open, beside those of the variant."""
+    text = paper_holes(have.protocol) if have.variant == "paper" else ()
+    return set(opened(have.holes)) - set(text) <= set(asked) <= set(opened(have.holes))
 
 
 def words(groups: list[list[str]]) -> str:

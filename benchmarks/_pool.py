@@ -44,7 +44,7 @@ IMAGES = "image"
 def namespace_of(inodes: int) -> Namespace:
     """So many inodes, a directory for every fifty of them."""
     namespace = Namespace()
-    namespace.sessions.open("bench", None)
+    namespace.sessions.open("bench", 0, None)
     directories = max(1, inodes // 50)
     for number in range(1, inodes):
         is_directory = number <= directories

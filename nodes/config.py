@@ -11,6 +11,7 @@ from nodes.mutations import Mutations
 
 MILLISECOND = 1_000_000
 SECOND = 1_000_000_000
+JOURNAL_NODES_MAX = 9
 
 Name = Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 Milliseconds = Annotated[int, msgspec.Meta(ge=1, le=3_600_000)]
@@ -87,18 +88,38 @@ class DataConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class JournalConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The nodes that keep the journal in families whose servers share one: journal nodes or bookies."""
+    """The nodes that keep the journal in families whose servers share one: journal nodes or bookies.
+
+    The three numbers are BookKeeper's, each no greater than the one before. Raises ValueError.
+    """
 
     nodes: list[Name] = []
+    ensemble: Annotated[int, msgspec.Meta(ge=1, le=JOURNAL_NODES_MAX)] = 3
+    """Bookies over which the entries of a ledger are spread."""
+    write_quorum: Annotated[int, msgspec.Meta(ge=1, le=JOURNAL_NODES_MAX)] = 3
+    """Bookies of the ensemble that each entry is sent to."""
+    ack_quorum: Annotated[int, msgspec.Meta(ge=1, le=JOURNAL_NODES_MAX)] = 3
+    """So many of them have an entry durably before anybody is answered."""
+
+    def __post_init__(self) -> None:
+        if not self.ensemble >= self.write_quorum >= self.ack_quorum >= 1:
+            quorums = f"{self.ensemble}-{self.write_quorum}-{self.ack_quorum}"
+            raise ValueError(
+                f"of ensemble, write quorum and acknowledgement quorum {quorums} each is no greater than the one before"
+            )
 
 
 class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     cluster: Name = "clover"
     protocol: str = "mams"
+    variant: Literal["safe", "paper"] = "safe"
+    """`paper`: the family's literal text, all of its holes at once (nodes/families.py: PAPER). What is open stands in `holes`."""
     placement: Literal["hash", "random", "subtree", "ddg"] = "hash"
     """Which group is home to a new object."""
     granularity: Granularity = Granularity()
     """Of `ddg`."""
+    ddg_as_printed: bool = False
+    """A directory inherits `file_mds` from its parent, as DCFS2 Fig. 2 has it; §3.3 begins with its own unit."""
     cross_group: Literal["s2pc_mp", "two_phase"] = "s2pc_mp"
     """How two groups commit one operation."""
     groups: list[GroupConfig] = []
@@ -107,6 +128,9 @@ class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     timing: Timing = Timing()
     holes: Holes = Holes()
     mutations: Mutations = Mutations()
+    session_ttl_ms: Milliseconds = 600_000
+    """A client of which nothing was recorded for so long, by the stamps of records, is dead: its session ends, and what it was writing is given up.
+    Clients renew their sessions every third of it."""
     min_in_step: int = 0
     """Size below which a group answers reads only; 0 means half of the first configuration, rounded up (safety rule 19)."""
     image_gap: int = 5_000

@@ -30,6 +30,31 @@ HOLES: dict[str, tuple[str, ...]] = {
 """By replication, the paper's holes that it can open (nodes/config.py: Holes); a shared journal's servers have those of `_JOURNAL`."""
 
 
+_ONE_GROUP = (
+    *_JOURNAL, "election_ignores_sn", "junior_election_eager", "silent_shrink", "late_watch", "configuration_is_liveness",
+    "one_phase_barrier", "checkpoint_unpinned", "checksum_vote",
+)  # fmt: skip
+_HADOOP = ("short_duplicate_memory", "reads_before_flush")
+PAPER: dict[str, tuple[str, ...]] = {
+    "mams": HOLES["mams"],
+    "single": _HADOOP,
+    "2pc": _ONE_GROUP,
+    "backupnode": _ONE_GROUP,
+    "qjm": ("no_fencing", *_HADOOP),
+    "bookkeeper": ("no_fencing", *_HADOOP),
+    "avatar": ("no_fencing", *_HADOOP),
+    "hadoop-ha": ("no_fencing", *_HADOOP),
+    "packed-paxos": HOLES["paxos"],
+    "multi-paxos": HOLES["paxos"],
+    "symmetric": HOLES["symmetric"],
+}
+"""By protocol, the holes that its literal text leaves open, rule 21's asynchronous flushes among them: all of them in the papers' own protocols.
+
+`2pc` and `backupnode` fail over like MAMS but run one group, and flush before they answer. Hadoop's name node lets reads see edits that are not
+synced, has no lease for reads, and forgets calls.
+"""
+
+
 class Family(msgspec.Struct, frozen=True):
     """A cluster's choice for the slot `replication`, and what others must know of it without knowing its code."""
 
@@ -65,13 +90,24 @@ class Family(msgspec.Struct, frozen=True):
         return HOLES.get(self.replication, _JOURNAL if self.journal_nodes else ())
 
     @property
+    def cannot_force(self) -> str:
+        """Why no person can have one of its servers serve without the others; empty where one can."""
+        if self.journal_nodes:
+            return "its journal lies on nodes of its own: restart a majority of those"
+        if self.replication == "paxos":
+            return "nothing is decided without a majority of the servers that it began with: restart those"
+        return ""
+
+    @property
     def images(self) -> bool:
         """Whether its servers write images and mark checkpoints."""
         return self.replication == "mams"
 
-    def journal_names(self) -> list[str]:
+    def journal_names(self, count: int | None = None) -> list[str]:
+        """So many of them; as many as the family has by itself where nobody says."""
         prefix = "bookie" if self.journal_role == "bookie" else "jn"
-        return [f"{prefix}{number}" for number in range(1, self.journal_nodes + 1)]
+        last = self.journal_nodes if count is None else count
+        return [f"{prefix}{number}" for number in range(1, last + 1)]
 
 
 FAMILIES: dict[str, Family] = {
@@ -159,3 +195,9 @@ def family_named(protocol: str) -> Family:
     if family is None:
         raise ValueError(f"the protocol {protocol[:40]!r} is unknown; there is {', '.join(FAMILIES)}")
     return family
+
+
+def paper_holes(protocol: str) -> tuple[str, ...]:
+    """What `variant: paper` opens. Raises ValueError for an unknown protocol."""
+    family_named(protocol)
+    return PAPER.get(protocol, ())

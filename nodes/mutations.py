@@ -26,6 +26,8 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A journal whose damaged tail was cut counts as if it had never been longer."""
     settled_groups_counted: bool = False
     """A member that is fenced for a view change reports what the unfinished change wrote as held in the old view."""
+    stale_settle_adopted: bool = False
+    """A restarted symmetric member takes part in a view change that is over, or of which it cannot know yet whether it is."""
     floor_without_way_back: bool = False
     """`force` is refused: a group below its floor never serves again."""
 
@@ -37,6 +39,12 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A lease is confirmed by a read, which a follower that is cut off goes on answering."""
     lease_without_margin: bool = False
     """Both ends of a lease count the same length on clocks that run at different rates."""
+    own_grant_counted: bool = False
+    """A symmetric member that is left out is asked, too, how long its own lease lasts by what it has granted itself: nothing."""
+    older_grants_forgotten: bool = False
+    """A symmetric member that has not begun its view yet reports no grant, though those of the view before still last."""
+    begins_after_promise: bool = False
+    """A symmetric member begins a view, and grants leases in it, after it has promised an attempt to end it."""
     configured_not_negotiated: bool = False
     """A lease is as long as the configured session time-out where the service negotiated a shorter one."""
     forgotten_watch: bool = False
@@ -84,6 +92,8 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The journal reaches back to the newest image only, so that an older one is useless."""
     never_prunes_again: bool = False
     """A server that was renewed by an image newer than a kept checkpoint keeps its journal for ever."""
+    ensemble_changed_while_closing: bool = False
+    """Who closes a ledger records a new bookie before the ledger's entries are there: the next one believes that nobody ever had them."""
     image_without_last_partition: bool = False
     """An image counts as whole without its last partition."""
 

@@ -112,6 +112,9 @@ class ImageStore(Protocol):
     async def set_aside(self, incarnation: int, sn: int, directory: str) -> None:
         """Bars those images, and moves the ones on this disk under `directory`. Raises OSError."""
 
+    async def set_aside_beyond(self, sn: int, directory: str) -> None:
+        """Moves the images on this disk that go beyond `sn` under `directory`: the journal here was cut to it. Raises OSError."""
+
     async def write(
         self, namespace: Namespace, mark: Mark, replicas: list[str], dumped: Callable[[], None]
     ) -> list[str]:

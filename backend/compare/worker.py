@@ -25,6 +25,7 @@ from nodes.trace.events import Stamped
 from nodes.wire.messages import Message
 
 TELL_NS = 1_000_000_000
+OF_ONE_FAMILY = ("journal_nodes", "quorums")
 
 
 class Task(msgspec.Struct, forbid_unknown_fields=True):
@@ -36,7 +37,12 @@ class Task(msgspec.Struct, forbid_unknown_fields=True):
 
 def on_another(scenario: Scenario, change: dict[str, Any]) -> Scenario:
     """The same workload and faults on another cluster, and nothing expected. Raises Malformed."""
-    wanted = msgspec.to_builtins(scenario.cluster) | change
+    own = msgspec.to_builtins(scenario.cluster)
+    if change.get("protocol", own["protocol"]) != own["protocol"]:
+        own |= dict.fromkeys(OF_ONE_FAMILY)
+    if "variant" in change or "holes" in change:
+        own |= {"variant": None, "holes": []}
+    wanted = own | change
     try:
         cluster = msgspec.convert(wanted, ClusterPart)
     except msgspec.ValidationError as error:

@@ -19,7 +19,7 @@ from backend.experiments.simulated import MESSAGE_NS, call_on, charge, clients_a
 from nodes.config import MILLISECOND, one_group
 from nodes.metadata.operations import Mkdir, Operation
 from nodes.sim.cluster import SimCluster
-from nodes.sim.links import Link
+from nodes.sim.conditions import NETWORK
 from nodes.trace.events import Called, Delivered, Stamped
 
 MEMBERS = (2, 3, 4, 6, 8)
@@ -80,9 +80,7 @@ def round_trip_ns(members: int, seed: int) -> float:
     """The median time until the last of the others has been reached and its answer is back, on the simulator's links."""
     rng = random.Random(seed)
     others = range(members - 1)
-    return median(
-        max(Link().arrival_ns(0, rng) + Link().arrival_ns(0, rng) for _ in others) for _ in range(10_000)
-    )
+    return median(max(NETWORK.draw_ns(rng) + NETWORK.draw_ns(rng) for _ in others) for _ in range(10_000))
 
 
 def one_sender(members: int, order: str, seed: int, writes: int) -> Broadcasts:

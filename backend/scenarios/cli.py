@@ -6,19 +6,19 @@ import asyncio
 import importlib
 import re
 from collections.abc import Iterator
-from multiprocessing import Pool
 from pathlib import Path
 
 import msgspec
 from rich.console import Console
 
-from backend.errors import LabError, Malformed
+from backend.errors import Malformed
 from backend.fabrics.verbs import verb_named
 from backend.scenarios import report as reports
-from backend.scenarios.model import Scenario, StepPart
+from backend.scenarios.model import Scenario
 from backend.scenarios.on_family import on_family, refusal
-from backend.scenarios.reading import read, targets
+from backend.scenarios.reading import read
 from backend.scenarios.runner import Outcome, run
+from nodes.explore import trial
 
 SEEDS = re.compile(r"^(\d{1,9})\.\.(\d{1,9})$")
 SEEDS_MAX = 100_000
@@ -32,6 +32,10 @@ def run_command(
     scenarios = read(file)
     if protocol is not None:
         scenarios = playable(scenarios, protocol)
+    if scenarios[0].trial is not None:
+        if on != "simulated":
+            raise Malformed(f"{file}: a trial runs on the simulator, not on {on}")
+        return run_trial(scenarios[0], seed)
     if on != "simulated":
         refuse_what_only_the_simulator_does(scenarios)
     outcomes = []
@@ -66,79 +70,18 @@ def outcomes_on(
         yield asyncio.run(run(scenario, on, scenario.seed if seed is None else seed, scale))
 
 
-def explore_command(file: Path, seeds: str, jobs: int) -> int:
-    """Runs a scenario with many seeds on the simulator; shows the shortest failing schedule. Raises LabError."""
-    found = SEEDS.match(seeds)
-    if found is None or int(found[1]) > int(found[2]) or int(found[2]) - int(found[1]) >= SEEDS_MAX:
-        raise Malformed(f"--seeds {seeds[:40]!r}: write A..B, at most {SEEDS_MAX} seeds")
-    numbers = range(int(found[1]), int(found[2]) + 1)
-    failed = 0
-    for number, scenario in enumerate(read(file)):
-        work = [(str(file), number, seed) for seed in numbers]
-        failing = sorted(seed for seed, held in outcomes_of(work, jobs) if not held)
-        console.print(
-            f"[bold]{scenario.name}[/bold]: {len(numbers) - len(failing)} of {len(numbers)} seeds held"
-        )
-        if failing:
-            failed += 1
-            show_shortest(file, scenario, failing[0])
-    return 1 if failed else 0
-
-
-def outcomes_of(work: list[tuple[str, int, int]], jobs: int) -> list[tuple[int, bool]]:
-    if jobs == 1:
-        return [one(item) for item in work]
-    with Pool(jobs) as pool:
-        return pool.map(one, work, chunksize=max(1, len(work) // (jobs * 8)))
-
-
-def one(item: tuple[str, int, int]) -> tuple[int, bool]:
-    file, number, seed = item
-    return seed, asyncio.run(run(read(Path(file))[number], "simulated", seed)).held
-
-
-def show_shortest(file: Path, scenario: Scenario, seed: int) -> None:
-    """The fewest of the scenario's steps that still fail with this seed, and how to see it again."""
-    shortest, outcome = shorten(scenario, seed)
-    left = [(number, step) for number, step in enumerate(shortest.steps, 1) if deed(step)]
-    console.print(f"seed {seed} fails with {len(left)} of {len(scenario.steps)} steps:")
-    for number, step in left:
-        console.print(f"  {number}, {beginning(step)}: {deed(step)}", markup=False)
-    reports.tell(console, outcome)
-    print(f"./cloverlab run {file} --seed {seed}")
-
-
-def beginning(step: StepPart) -> str:
-    told = [(word, getattr(step, word)) for word in ("at", "after", "when")]
-    return " ".join(f"{word} {value}" for word, value in told if value is not None) or "at once"
-
-
-def deed(step: StepPart) -> str:
-    """What a step does, in words; empty for one that was left out."""
-    if step.fault is not None:
-        return " ".join([step.fault, *targets(step)])
-    done = [
-        ("mark", step.mark),
-        ("recover", step.recover),
-        ("workload", step.workload),
-        ("expect", step.expect),
-    ]
-    return " ".join(
-        f"{name} {value}" if isinstance(value, str) else name for name, value in done if value is not None
+def run_trial(scenario: Scenario, seed: int | None) -> int:
+    """Runs a trial of the explorer; 0 when everything held."""
+    plan = scenario.plan()
+    outcome = trial.run(plan if seed is None else msgspec.structs.replace(plan, seed=seed))
+    held = "[green]held[/green]" if outcome.clean else "[red]NOT held[/red]"
+    console.print(f"[bold]{scenario.name}[/bold], seed {outcome.plan.seed}: {held}")
+    for failure in outcome.failures:
+        console.print(f"  {failure.invariant}: {failure.explanation}", markup=False)
+    if outcome.beyond:
+        console.print(f"  only safety was judged: {outcome.beyond}", markup=False)
+    console.print(
+        f"  {outcome.calls} calls, {outcome.answered} answered, {outcome.checked} facts checked, "
+        f"{outcome.virtual_ns / 1e9:.1f} s of virtual time, event log {outcome.log_sha256[:16]}"
     )
-
-
-def shorten(scenario: Scenario, seed: int) -> tuple[Scenario, Outcome]:
-    """Leaves out each step that the failure does not need."""
-    outcome = asyncio.run(run(scenario, "simulated", seed))
-    for place, step in enumerate(scenario.steps):
-        steps = list(scenario.steps)
-        steps[place] = step.left_out()
-        tried = msgspec.structs.replace(scenario, steps=steps)
-        try:
-            shorter = asyncio.run(run(tried, "simulated", seed))
-        except LabError:
-            continue
-        if not shorter.held:
-            scenario, outcome = tried, shorter
-    return scenario, outcome
+    return 0 if outcome.clean else 1

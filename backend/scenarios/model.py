@@ -6,6 +6,9 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from nodes.explore.files import plan_of
+from nodes.explore.plan import Plan
+
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Share = Annotated[float, msgspec.Meta(gt=0)]
 
@@ -19,16 +22,24 @@ class ClusterPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
 
     protocol: str = "mams"
     """The family: a name of nodes/families.py."""
+    variant: Literal["safe", "paper"] | None = None
+    """paper: the family's literal text, with all of its holes; safe: none, and `holes` must be empty. Without a word it is safe but for `holes`."""
     groups: Annotated[int, msgspec.Meta(ge=1, le=8)] = 1
     standbys: Annotated[int, msgspec.Meta(ge=0, le=14)] = 3
     """In each group, beside the active."""
     placement: Literal["hash", "random", "subtree", "ddg"] = "hash"
     granularity: str = "2-16-2048"
     """`DirDep-DirWid-FileWid` of the placement ddg."""
+    ddg_as_printed: bool | None = None
+    """A directory inherits `file_mds`, as DCFS2 Fig. 2 has it (placement ddg)."""
     cross_group: Literal["s2pc_mp", "two_phase"] = "s2pc_mp"
     data_nodes: Annotated[int, msgspec.Meta(ge=0, le=9)] = 0
     order: Literal["fast", "plain"] = "fast"
     """Of the protocol symmetric."""
+    journal_nodes: Annotated[int, msgspec.Meta(ge=1, le=9)] | None = None
+    """Journal nodes or bookies, in a family whose servers share a journal; as many as the family has by itself."""
+    quorums: str | None = None
+    """`E-Qw-Qa` of the protocol bookkeeper: ensemble, write quorum, acknowledgement quorum (3-3-3)."""
     session_timeout: str = "5s"
     heartbeat: str = "2s"
     ack_timeout: str = "500ms"
@@ -42,7 +53,7 @@ class ClusterPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """Of journal that may lie behind a group's newest image."""
     image_store: Literal["vssp", "hdfs_pipeline"] = "vssp"
     holes: list[str] = []
-    """The paper's holes to open, by their switches."""
+    """The paper's holes to open, by their switches; beside those of the variant."""
     mutations: list[str] = []
     """Known bugs to switch on (nodes/mutations.py)."""
 
@@ -149,3 +160,9 @@ class Scenario(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """Used unless another is given."""
     matrix: dict[str, list[str]] = {}
     """Runs the file once for each value: `{step}` in a step's text is replaced by it."""
+    trial: dict[str, Any] | None = None
+    """A trial of the explorer (docs/testing.md), which takes the place of cluster, workload, steps and end: on the simulator only."""
+
+    def plan(self) -> Plan:
+        """The trial with this file's seed. Raises ValueError."""
+        return plan_of({**(self.trial or {}), "seed": self.seed})

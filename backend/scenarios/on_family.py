@@ -40,7 +40,9 @@ def on_family(scenario: Scenario, protocol: str) -> Scenario:
     standbys = min(scenario.cluster.standbys, family.standbys_max)
     return msgspec.structs.replace(
         scenario,
-        cluster=msgspec.structs.replace(scenario.cluster, protocol=protocol, standbys=standbys),
+        cluster=msgspec.structs.replace(
+            scenario.cluster, protocol=protocol, standbys=standbys, journal_nodes=None, quorums=None
+        ),
         steps=[
             msgspec.structs.replace(step, expect=None if step.expect is None else said(step.expect, family))
             for step in scenario.steps
@@ -94,10 +96,15 @@ def impossible(scenario: Scenario, protocol: str) -> Iterator[str]:
         if (found := UPGRADE.match(step.when or "")) and int(found[1]) > family.upgrade_steps:
             yield f"its takeover has no step upgrade {found[1]}"
     for name in names(scenario):
-        if NODE.match(name) and name not in family.journal_names():
+        if NODE.match(name) and name not in family.journal_names(own_nodes(scenario, protocol)):
             yield f"it strikes {name}, {protocol} has no such node"
         elif NODE.match(name) and family.journal_nodes == 1:
             yield f"it strikes {name}, without which nothing is answered"
+
+
+def own_nodes(scenario: Scenario, protocol: str) -> int | None:
+    """How many journal nodes the file asks for; on another family it has as many as that has."""
+    return scenario.cluster.journal_nodes if protocol == scenario.cluster.protocol else None
 
 
 def expectations(scenario: Scenario) -> list[ExpectPart]:

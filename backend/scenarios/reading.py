@@ -15,6 +15,8 @@ from backend.fabrics.verbs import ELSEWHERE, verb_named
 from backend.scenarios.conditions import EVENTS, condition
 from backend.scenarios.durations import nanoseconds, per_second
 from backend.scenarios.model import ExpectPart, Scenario, StepPart
+from backend.scenarios.shapes import shape_of
+from backend.shape import new_config
 from nodes.config import Holes
 from nodes.families import family_named
 from nodes.invariants.registry import NAMES_OF_ALL
@@ -149,6 +151,10 @@ def check(scenario: Scenario, lines: Lines) -> None:
                 raise lines.wrong(
                     f"{name!r} is no {kind}; there are {', '.join(known)}", ["cluster", f"{kind}s"]
                 )
+    try:
+        new_config(shape_of(scenario.cluster), "clover")
+    except Malformed as error:
+        raise lines.wrong(error.message, ["cluster"]) from None
     if scenario.workload is not None:
         text_is(per_second, scenario.workload.rate, lines, ["workload", "rate"])
         for kind in scenario.workload.mix:
@@ -162,6 +168,18 @@ def check(scenario: Scenario, lines: Lines) -> None:
         check_step(step, lines, ["steps", index])
     check_end(scenario, lines)
     check_expect(scenario.expect, lines, ["expect"])
+    if scenario.trial is not None:
+        check_trial(scenario, lines)
+
+
+def check_trial(scenario: Scenario, lines: Lines) -> None:
+    if scenario.steps or scenario.matrix:
+        raise lines.wrong("a trial has no steps and no matrix beside it", ["trial"])
+    try:
+        scenario.plan()
+    except ValueError as error:
+        message, place = told(str(error))
+        raise lines.wrong(message, ["trial", *place]) from None
 
 
 def text_is(parse: Any, text: str | None, lines: Lines, place: list[str | int]) -> None:

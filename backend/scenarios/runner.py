@@ -17,9 +17,10 @@ from backend.scenarios.facts import Facts, anybody, asks
 from backend.scenarios.model import ClusterPart, EndPart, ExpectPart, Scenario, StepPart, WorkloadPart
 from backend.scenarios.outages import Outages
 from backend.scenarios.reading import targets
+from backend.scenarios.shapes import shape_of
 from backend.scenarios.verdicts import Judge, Verdict
-from backend.shape import Shape, new_config
-from nodes.config import ClusterConfig, DataConfig, Holes, Timing, WorkloadConfig
+from backend.shape import new_config
+from nodes.config import ClusterConfig, DataConfig, Timing, WorkloadConfig
 from nodes.invariants import registry
 from nodes.mutations import Mutations
 from nodes.trace.events import FaultInjected, Serving, Stamped, StepTaken
@@ -291,13 +292,8 @@ def cluster_config(part: ClusterPart, scale: float) -> ClusterConfig:
         client_timeout_ms=scaled(part.client_timeout),
         renew_scan_ms=scaled(part.renew_scan),
     )
-    holes = Holes(**dict.fromkeys(part.holes, True))
     mutations = Mutations(**dict.fromkeys(part.mutations, True))
-    shape = Shape(
-        part.groups, part.standbys, part.protocol, part.placement, part.granularity, part.cross_group,
-        part.data_nodes, part.order,
-    )  # fmt: skip
-    config = new_config(shape, "clover")
+    config = new_config(shape_of(part), "clover")
     data = DataConfig(
         config.data.nodes,
         *(
@@ -309,7 +305,6 @@ def cluster_config(part: ClusterPart, scale: float) -> ClusterConfig:
         config,
         timing=timing,
         data=data,
-        holes=holes,
         mutations=mutations,
         min_in_step=part.min_in_step,
         image_gap=part.image_gap,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 from nodes.blocks.pipeline import Pipeline
 from nodes.client.file_reader import FileReader
@@ -59,11 +59,17 @@ class FileClient:
     def _pipelines(self) -> list[Pipeline]:
         return [writer.pipeline for writer in self._writers.values() if writer.pipeline is not None]
 
-    async def put(self, path: str, source: AsyncIterator[bytes], block_size: int = BLOCK_SIZE) -> int:
+    async def put(
+        self,
+        path: str,
+        source: AsyncIterator[bytes],
+        block_size: int = BLOCK_SIZE,
+        on_opened: Callable[[int], None] | None = None,
+    ) -> int:
         """Makes a file of what the source gives; returns its length. Raises FsError; EEXIST when the name is taken."""
         check_block_size(block_size)
         await self._smart.call(Create(path))
-        return await self.append(path, source, block_size=block_size)
+        return await self.append(path, source, block_size=block_size, on_opened=on_opened)
 
     async def append(
         self,
@@ -71,8 +77,11 @@ class FileClient:
         source: AsyncIterator[bytes],
         force: bool = False,
         block_size: int = BLOCK_SIZE,
+        on_opened: Callable[[int], None] | None = None,
     ) -> int:
         """Writes what the source gives behind a file's end, in blocks of its own; returns how much that was.
+
+        `on_opened` is given the file's inode number before the first part is written.
 
         What was written before the source or the cluster failed stays in the file. Raises FsError; EBUSY while another one writes it, unless
         `force` takes it away from them.
@@ -80,6 +89,8 @@ class FileClient:
         answer = await self._smart.call(Append(path, block_size, force))
         opened = answer.result
         assert isinstance(opened, Opened)
+        if on_opened is not None:
+            on_opened(opened.inode)
         writer = FileWriter(
             self._world, self._smart, self._questions, self._placing, opened, answer.number, self._patience_ns
         )

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 
+from nodes.client.course import Course, Reply
 from nodes.client.dentries import Dentries, depth_of
+from nodes.client.keeping import Keeping, SessionCall
 from nodes.client.retry import pause_ns
 from nodes.client.routing import Routes
 from nodes.client.sequences import make_way, summary
@@ -54,44 +56,12 @@ LONG_NS = 1 * SECOND
 AT_PARENT = (Create, Mkdir, Delete, Rename, Link)
 """Operations that happen where the parent of their path is at home; the others at the object's own."""
 
-Reply = Answer | Refused | Referred | Checked | None
-
-
-class Course:
-    """How far one call has come."""
-
-    def __init__(self, number: int, operation: Operation, began_ns: int, group: int, moves: int):
-        self.number = number
-        self.operation = operation
-        self.began_ns = began_ns
-        self.group = group
-        self.began_moves = self.moves = moves
-        """Moves of directories that the client had heard of when the call began, and when `starts` were resolved."""
-        self.starts: list[Start] = []
-        self.server = ""
-        """Who is asked."""
-        self.waiting: asyncio.Future[tuple[str, Reply]] | None = None
-        self.tries = 0
-        self.check = False
-        self.led = False
-        """The last refusal named another server, which is asked at once; not twice in a row."""
-        self.resolved_ns = 0
-        self.told = False
-
-    def reply(self, peer: str, message: Reply) -> None:
-        """The first reply to the question that is out; further ones count for nothing."""
-        if self.waiting is not None and not self.waiting.done():
-            self.waiting.set_result((peer, message))
-
-    def overtaken(self, peer: str, message: Reply) -> bool:
-        """Whether this is a late refusal by a server that was asked before, and it names nobody but the one that is asked now."""
-        return isinstance(message, Refused) and peer != self.server and message.active in ("", self.server)
-
 
 class SmartClient:
     """One client session on a world of its own. `call` may run many times at once."""
 
-    def __init__(self, world: World, cluster: ClusterConfig, session: str):
+    def __init__(self, world: World, cluster: ClusterConfig, session: str, reports_calls: bool = False):
+        """With `reports_calls` each call is an event when it begins, not only when it goes on for long."""
         self._world = world
         self._session = session
         self._loop = asyncio.get_running_loop()
@@ -104,12 +74,14 @@ class SmartClient:
         self._good_hints = asked == "reads anywhere"
         """Who answers reads knows by its lease who leads: what it names is asked at once."""
         self._alone = len(self._groups) == 1
+        self._long_ns = 0 if reports_calls else LONG_NS
         self._dentries = Dentries()
         self._seen_ns = 0
         self._next = 0
         self._open: dict[int, Course] = {}
         self._waiting_for_room: list[asyncio.Future[None]] = []
-        self._opening: dict[int, asyncio.Future[None]] = {}
+        ttl_ns = cluster.session_ttl_ms * MILLISECOND
+        self._keeping = Keeping(world.clock, ttl_ns, self._groups, self._run_session)
         world.network.receive(self.on_message)
 
     @property
@@ -176,7 +148,7 @@ class SmartClient:
         if answer.error:
             name, _, explanation = answer.error.partition(": ")
             if name == "ESTALE":
-                self._open_anew(course.group)
+                self._keeping.open_anew(course.group)
             raise FsError(name, explanation)
         if not self._alone:
             self._learn_result(operation, answer, course.began_moves)
@@ -187,6 +159,8 @@ class SmartClient:
         now_ns = self._world.clock.monotonic_ns()
         course = Course(self._next, operation, now_ns, group, self._dentries.moves)
         self._open[course.number] = course
+        if not self._long_ns:
+            self._tell_long(course, now_ns)
         return course
 
     def _learn_result(self, operation: Operation, answer: Answer, moves: int) -> None:
@@ -204,27 +178,21 @@ class SmartClient:
             if not room.done():
                 room.set_result(None)
 
-    async def _open_at(self, group: int) -> None:
-        """The session's record, once per group, before the first change there."""
-        opening = self._opening.get(group)
-        if opening is None:
-            opening = self._opening[group] = asyncio.ensure_future(self._open_session(group))
-        if not opening.done():
-            await opening
-
-    def _open_anew(self, group: int) -> None:
-        """The session is not known there: the cluster went back to before it. This call is refused, the next one opens it again."""
-        self._opening.pop(group, None)
-        self._groups[group].opened = False
-
-    async def _open_session(self, group: int) -> None:
-        course = self._course(OpenSession(), group)
+    async def _run_session(self, operation: SessionCall, group: int) -> Answer | None:
+        """A call that concerns the session at one group."""
+        course = self._course(operation, group)
+        course.check = type(operation) is OpenSession and not self._groups[group].opened
         try:
             answer = await self._until_answered(course)
         finally:
             del self._open[course.number]
+            self._make_room()
         self._tell(course, answer)
-        self._groups[group].opened = answer is not None and not answer.error
+        return answer
+
+    async def close(self) -> None:
+        """The client ends: its sessions are closed. Calls that are under way may be refused."""
+        await self._keeping.close()
 
     # --- one call --------------------------------------------------------------------------------------------------
 
@@ -238,8 +206,12 @@ class SmartClient:
                 return error
         course.server = self._groups[course.group].first(is_write, course.began_ns)
         while True:
-            if is_write and type(operation) is not OpenSession and not self._groups[course.group].opened:
-                await self._open_at(course.group)
+            if (
+                is_write
+                and type(operation) not in (OpenSession, CloseSession)
+                and not self._groups[course.group].opened
+            ):
+                await self._keeping.open_at(course.group)
             course.tries += 1
             peer, reply = await self._ask(course)
             routes = self._groups[course.group]
@@ -248,14 +220,18 @@ class SmartClient:
             if isinstance(reply, Answer) and routes.accept(peer, reply.epoch, is_write):
                 self._seen_ns = max(self._seen_ns, reply.at_ns)
                 course.server = peer
-                return reply
+                if is_write:
+                    routes.used_ns = self._world.clock.monotonic_ns()
+                return reply if self._is_outcome(course, reply) else None
             now = self._world.clock.monotonic_ns()
             if now >= deadline_ns:
                 return None
             if isinstance(reply, Checked):
                 course.check, course.server = False, peer
+                self._seen_ns = max(self._seen_ns, reply.at_ns)
                 continue
             if isinstance(reply, Referred) and routes.accept(peer, reply.epoch):
+                course.leg += 1
                 if not await self._follow(course, reply):
                     error = await self._set_out(course)
                     if error is not None:
@@ -274,6 +250,10 @@ class SmartClient:
             if reply is not None and not course.led:
                 await self._world.clock.sleep(pause_ns(course.tries, self._world.rng))
 
+    def _is_outcome(self, course: Course, answer: Answer) -> bool:
+        """That the session is not known, or the call forgotten, says nothing of a call of which a copy was sent before."""
+        return not (answer.forgotten and course.copies > 1 and type(course.operation) in WRITES)
+
     def _from_elsewhere(self, peer: str, reply: Reply, asked: Routes) -> tuple[Routes, Reply]:
         """A group that was asked before may still answer, and then it has carried the call out; all else comes too late."""
         for routes in self._groups.values():
@@ -282,7 +262,7 @@ class SmartClient:
         return asked, None
 
     def _tell_long(self, course: Course, now: int) -> None:
-        if not course.told and now - course.began_ns > LONG_NS:
+        if not course.told and now - course.began_ns >= self._long_ns:
             course.told = True
             self._world.trace.emit(Invoked(self._session, course.number, course.operation, course.began_ns))
 
@@ -348,7 +328,10 @@ class SmartClient:
 
     async def _ask(self, course: Course) -> tuple[str, Reply]:
         """One question and its reply: the request, or after a failure first whether it has been executed (`Check`)."""
-        number = course.number
+        number, answered = course.number, course.answered
+        if answered is not None:
+            course.answered = None
+            return answered
         waiting: asyncio.Future[tuple[str, Reply]] = self._loop.create_future()
         course.waiting = waiting
         timer = self._world.clock.call_later(
@@ -357,10 +340,9 @@ class SmartClient:
         if course.check:
             self._world.network.send(course.server, CheckOperation(self._session, number))
         else:
-            lowest = next(iter(self._open))
-            request = Request(self._session, number, lowest, course.operation)
+            request = self._request(course)
             if not self._alone:
-                request.seen_ns = self._seen_ns
+                request.seen_ns, request.leg = self._seen_ns, course.leg
                 if any(start is not TOP for start in course.starts):
                     request.starts, request.moves = course.starts, course.moves
             self._world.network.send(course.server, request)
@@ -368,6 +350,16 @@ class SmartClient:
             return await waiting
         finally:
             timer.cancel()
+
+    def _request(self, course: Course) -> Request:
+        operation = course.operation
+        if isinstance(operation, OpenSession):
+            operation = OpenSession(operation.since, self._seen_ns)
+        elif type(operation) in WRITES:
+            routes = self._groups[course.group]
+            routes.sent = max(routes.sent, course.number)
+        course.copies += 1
+        return Request(self._session, course.number, next(iter(self._open)), operation)
 
     def _tell(self, course: Course, answer: Answer | None) -> None:
         now = self._world.clock.monotonic_ns()

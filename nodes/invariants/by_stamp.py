@@ -49,7 +49,8 @@ class ByStamp(Check):
     # --- events ---------------------------------------------------------------------------------------------
 
     def _on_invoked(self, stamped: Stamped, event: Invoked) -> None:
-        self._invoked[event.client, event.number] = stamped
+        if tag_of(event.operation) not in SESSIONS:
+            self._invoked[event.client, event.number] = stamped
 
     def _on_committed(self, stamped: Stamped, event: Committed) -> None:
         if event.sn == 1:
@@ -65,6 +66,9 @@ class ByStamp(Check):
         self._invoked.pop(key, None)
         if self.unable or tag in SESSIONS or event.error in STATELESS:
             self._stamps.pop(key, None)
+            return
+        if event.error != UNKNOWN and not event.epoch:
+            # The client answered this from a look of its own, which no group has a place for.
             return
         if event.error == UNKNOWN:
             if tag in WRITES:
@@ -99,10 +103,13 @@ class ByStamp(Check):
         """Everything in order of which it is sure that nothing before it will still be told."""
         self._settle_unknown(now_ns)
         open_ns = min((stamped.event.invoked_ns for stamped in self._invoked.values()), default=1 << 63)  # type: ignore[union-attr]
+        committed_ns = min(
+            (self._stamps[key] for key in self._invoked if key in self._stamps), default=1 << 63
+        )
         while self._due and not self.unable:
             stamp_ns, _, stamped = self._due[0]
             event: Called | Invoked = stamped.event  # type: ignore[assignment]
-            if stamped.at_ns > now_ns - SOON_NS or event.invoked_ns > open_ns:
+            if stamped.at_ns > now_ns - SOON_NS or event.invoked_ns > open_ns or stamp_ns > committed_ns:
                 return
             heappop(self._due)
             self._done_ns = stamp_ns
@@ -151,3 +158,8 @@ class ByStamp(Check):
             self.checked += 1
             return
         self.fail(answered_wrongly(event, str(stamp_ns), wanted), place_in_trace(stamped))
+
+    def paths(self) -> dict[str, bool]:
+        """Every path of the model as it is now, and whether it is a directory."""
+        self._carry_out(1 << 63)
+        return self._model.paths()

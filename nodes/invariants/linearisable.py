@@ -279,3 +279,7 @@ class Linearisable(Check):
             self._give_up(
                 f"group {self._next_sn} was committed before the check began, or without being told"
             )
+
+    def paths(self) -> dict[str, bool]:
+        """Every path of the model as it is now, and whether it is a directory."""
+        return self._model.paths()

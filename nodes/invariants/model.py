@@ -77,6 +77,17 @@ class Model:
         except Wrong as wrong:
             return str(wrong), None
 
+    def paths(self) -> dict[str, bool]:
+        """Every path at the newest position, and whether it is a directory."""
+        found, ahead = {"/": True}, [("", self.root)]
+        while ahead:
+            above, node = ahead.pop()
+            for name, version in (node.names or {}).items():
+                if version.value is not None:
+                    found[f"{above}/{name}"] = version.value.names is not None
+                    ahead.append((f"{above}/{name}", version.value))
+        return found
+
     # --- paths ----------------------------------------------------------------------------------------------
 
     def _find(self, path: str, position: int) -> Node:

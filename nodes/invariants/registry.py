@@ -18,6 +18,8 @@ from nodes.invariants.journals import Journals
 from nodes.invariants.linearisable import Linearisable
 from nodes.invariants.no_lost_write import NoLostWrite
 from nodes.invariants.one_active import OneActive
+from nodes.invariants.one_effect import OneEffect
+from nodes.invariants.one_primary_view import OnePrimaryView
 from nodes.invariants.same_order import SameOrder
 from nodes.invariants.same_state import SameState
 from nodes.invariants.up_to_barrier import UpToBarrier
@@ -31,8 +33,8 @@ Step = Callable[[Stamped, Any], None]
 NAMES = tuple(
     check.name for check in (OneActive, NoLostWrite, ExactlyOnce, SameState, DenseJournal, Linearisable)
 )
-NAMES_OF_ALL = (*NAMES, Atomic.name, UpToBarrier.name, BlocksKept.name, SameOrder.name)
-"""In the order of the page: the last four where there are several groups, checkpoints, data nodes, symmetric members."""
+NAMES_OF_ALL = (*NAMES, Atomic.name, UpToBarrier.name, BlocksKept.name, SameOrder.name, OnePrimaryView.name)
+"""In the order of the page: the last five where there are several groups, checkpoints, data nodes, symmetric members."""
 
 
 UNABLE = (
@@ -54,7 +56,7 @@ class GroupChecks:
             ExactlyOnce(journals),
             SameState(),
             dense,
-            *([SameOrder()] if family.replication == "symmetric" else []),
+            *([SameOrder(), OnePrimaryView()] if family.replication == "symmetric" else []),
         ]
         if linearisable:
             self.checks.append(Linearisable(journals))
@@ -76,7 +78,7 @@ class Era:
         self.shared: list[Check] = []
         if several:
             names = {group.number: group.name for group in cluster.groups}
-            self.shared = [ByStamp(home), Atomic(names)]
+            self.shared = [OneEffect(), ByStamp(home), Atomic(names)]
         self.checks = [check for group in self.groups.values() for check in group.checks] + self.shared
         for check in self.checks:
             if number and isinstance(check, Linearisable | ByStamp):
@@ -104,21 +106,26 @@ class Lamps:
         if cluster.data.nodes:
             kept = BlocksKept()
             self._lasting += [kept, BarrierBlocks(kept.replicas)]
+        self._lasting_steps: dict[type[Event], list[Step]] = {}
+        for check in self._lasting:
+            for kind, step in check.steps.items():
+                self._lasting_steps.setdefault(kind, []).append(step)
         self._look_ns = 0
 
     def on_event(self, stamped: Stamped) -> None:
         event = stamped.event
+        kind = type(event)
         if isinstance(event, TakenBack):
             self._take_back(stamped.server, event)
-        era = self._eras[self._era_of(stamped)]
+        era = self._eras[self._era_of(stamped) if len(self._eras) > 1 else 0]
         group = era.only or era.groups.get(self._group_of(stamped))
         if group is not None:
-            for step in group.steps.get(type(event), ()):
+            for step in group.steps.get(kind, ()):
                 step(stamped, event)
         for check in era.shared:
             check.on_event(stamped)
-        for check in self._lasting:
-            check.on_event(stamped)
+        for step in self._lasting_steps.get(kind, ()):
+            step(stamped, event)
         if stamped.at_ns > self._look_ns:
             self._look_ns = stamped.at_ns + SECOND
             for check in (*self._eras[-1].checks, *self._lasting):
@@ -169,6 +176,13 @@ class Lamps:
     def failures(self) -> list[CheckFailed]:
         """All that was found wrong, by check."""
         return [failure for check in self._checks for failure in check.failures]
+
+    def paths(self) -> dict[str, bool] | None:
+        """Every path that must be there now, and whether it is a directory; None where no check can say."""
+        for check in self._eras[-1].checks:
+            if isinstance(check, Linearisable | ByStamp) and not check.unable:
+                return check.paths()
+        return None
 
     def lamps(self) -> list[dict[str, Any]]:
         """One row for each invariant: grey when nothing could be checked, red with the first failure."""

@@ -87,13 +87,16 @@ class DynamicDirGrain:
     """DDG, the five cases of DCFS2 Fig. 2.
 
     A directory's files begin in its own unit, as §3.3 has it, also where Fig. 2 copies `file_mds` of a parent whose files or directories have
-    moved on: with the copy the paper's second namespace would have branch files, of which §5.1.4 counts none.
+    moved on: with the copy the paper's second namespace would have branch files, of which §5.1.4 counts none. `as_printed` copies it.
     """
 
-    def __init__(self, groups: list[int], granularity: Granularity, rng: random.Random):
+    def __init__(
+        self, groups: list[int], granularity: Granularity, rng: random.Random, as_printed: bool = False
+    ):
         self._groups = groups
         self._granularity = granularity
         self._rng = rng
+        self._as_printed = as_printed
 
     def choose(self, parent: int, unit: Unit | None, name: str, directory: bool) -> Choice:
         unit = unit or first_unit(home_group(parent))
@@ -110,7 +113,7 @@ class DynamicDirGrain:
         inside = unit.depth + 1 <= self._granularity.depth
         if inside and unit.dir_num + 1 <= self._granularity.directories:
             home, number = unit.dir_group, unit.dir_num + 1
-            child = Unit(unit.depth + 1, home, 0, home, 0)
+            child = Unit(unit.depth + 1, home, 0, unit.file_group if self._as_printed else home, 0)
         else:
             home, number = self._rng.choice(self._groups), 1
             child = first_unit(home)
@@ -125,11 +128,13 @@ def first_unit(home: int) -> Unit:
 POLICIES = ("hash", "random", "subtree", "ddg")
 
 
-def placement(policy: str, groups: list[int], granularity: Granularity, rng: random.Random) -> Placement:
+def placement(
+    policy: str, groups: list[int], granularity: Granularity, rng: random.Random, ddg_as_printed: bool = False
+) -> Placement:
     """The policy of this name. Raises KeyError for an unknown one."""
     if policy == "hash":
         return ByHash(groups)
     if policy == "ddg":
-        return DynamicDirGrain(groups, granularity, rng)
+        return DynamicDirGrain(groups, granularity, rng, ddg_as_printed)
     in_turn: dict[str, type[RoundRobin] | type[Subtree]] = {"random": RoundRobin, "subtree": Subtree}
     return in_turn[policy](groups, rng.randrange(len(groups)))

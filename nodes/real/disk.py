@@ -30,6 +30,8 @@ class RealFile:
         if fresh:
             sync_directory(path.parent)
             self._synced.keep(self._slot, 0)
+        else:
+            self._synced.limit(self._slot, self.size)
 
     def append(self, octets: bytes) -> None:
         self._disk.check(self._path)

@@ -78,6 +78,11 @@ class Synced:
     def keep(self, slot: int, durable: int) -> None:
         self._lengths[slot * (SLOT // 8)] = durable + 1
 
+    def limit(self, slot: int, size: int) -> None:
+        """No more than the file has: it was written as a whole, or cut by a life that was killed before it could say so."""
+        at = slot * (SLOT // 8)
+        self._lengths[at] = min(self._lengths[at], size + 1)
+
     def rename(self, name: str, to: str) -> None:
         """What is durable of the file stays so under its new name."""
         slot = self._slots.get(name)

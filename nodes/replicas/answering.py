@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nodes.config import MILLISECOND, SECOND
+from nodes.config import MILLISECOND, ClusterConfig
 from nodes.errors import FsError
 from nodes.metadata.effects import Busy
 from nodes.metadata.lookup import TOP, Elsewhere, Gone, Start
-from nodes.metadata.operations import WRITES, Failed, Result
+from nodes.metadata.operations import WRITES, Absent, Failed, Result
 from nodes.metadata.placement import Placement
 from nodes.metadata.planning import ALONE, Look, Split, Way
-from nodes.metadata.records import RefuseRecord
+from nodes.metadata.records import EndSessionRecord, RefuseRecord
+from nodes.replicas.idle_sessions import IdleSessions
 from nodes.replicas.lease import Lease
+from nodes.replicas.record_clock import RecordClock
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.writer import JournalWriter
 from nodes.slots import CrossGroup, Position
@@ -24,8 +26,6 @@ from nodes.wire.messages import Answer, Checked, CheckOperation, Referred, Refus
 from nodes.world import World
 
 HELD_MAX = 10_000
-AHEAD_NS = 3_600 * SECOND
-"""A clock that is further ahead than this is not believed."""
 DRAIN_NS = 10 * MILLISECOND
 AGAIN_NS = 5 * MILLISECOND
 
@@ -48,13 +48,17 @@ class Answering:
         world: World,
         state: ReplicatedState,
         lease: Lease,
-        early: bool,
+        times: RecordClock,
+        cluster: ClusterConfig,
     ):
         self._world = world
         self._state = state
         self._lease = lease
         self._send = world.network.send
-        self._early = early
+        self._times = times
+        self._idle_sessions = IdleSessions(world.clock, cluster)
+        self._mutations = cluster.mutations
+        self._early = cluster.holes.reads_before_flush
         """Reads and errors do not wait for what they show (`reads_before_flush`)."""
         self.writer: JournalWriter | None = None
         self.epoch = 0
@@ -72,8 +76,6 @@ class Answering:
         self._shared: Calls = {}
         """Calls that several groups are carrying out, by who asked last."""
         self._woken = False
-        self._heard_ns = 0
-        self._last_ns = 0
         self.cross_group: CrossGroup | None = None
         self._placement: Placement | None = None
         """Both None in a cluster of one group."""
@@ -99,14 +101,11 @@ class Answering:
     # --- time ------------------------------------------------------------------------------------------------------
 
     def now_ns(self) -> int:
-        """A hybrid logical clock: the wall's, but later than every record here, every answer and everything heard."""
-        newest = max(self._state.namespace.newest_ns, self._heard_ns, self._last_ns)
-        self._last_ns = max(self._world.clock.wall_ns(), newest + 1)
-        return self._last_ns
+        """Later than every record here, every answer and everything heard (`RecordClock`)."""
+        return self._times.next_ns(self._state.namespace.newest_ns)
 
     def heard(self, at_ns: int) -> None:
-        if self._heard_ns < at_ns < self._world.clock.wall_ns() + AHEAD_NS:
-            self._heard_ns = at_ns
+        self._times.heard(at_ns)
 
     def release(self) -> None:
         self._holds -= 1
@@ -131,16 +130,37 @@ class Answering:
             return
         if self._placement is not None:
             self.heard(request.seen_ns)
-            if request.starts and request.moves != self._state.namespace.tree.moves:
-                self._refer(peer, request, 0, None)
-                return
-        if type(request.operation) in WRITES:
-            if self.writer is not None and (self.writer.parked or self.writer.full or self.full()):
-                self._park(peer, request)
-            else:
-                self._on_write(peer, request)
+        assert self.writer is not None
+        writes = type(request.operation) in WRITES
+        moved = bool(request.starts) and request.moves != self._state.namespace.tree.moves
+        if moved and self._mutations.retry_across_moved_directory:
+            self._send_elsewhere(peer, request, 0, None)
+        elif writes and self._is_repeated(peer, request):
+            pass
+        elif writes and (self.writer.parked or self.writer.full or self.full()):
+            self._park(peer, request)
+        elif moved:
+            self._refer(peer, request, 0, None)
+        elif writes:
+            self._on_write(peer, request)
         else:
             self._on_read(peer, request)
+
+    def _is_repeated(self, peer: str, request: Request) -> bool:
+        """Whether this call is under way here, or settled: asked before the path is looked at (safety rule 25)."""
+        namespace, op_id = self._state.namespace, OpId(request.session, request.number)
+        recorded = namespace.sessions.recorded(op_id)
+        if op_id in self._shared:
+            self._shared[op_id] = (peer, request)
+        elif op_id in namespace.crossing.calls:
+            self._wait(peer, request)
+        elif recorded is None or (type(recorded) is Absent and request.leg > recorded.leg):
+            return False
+        elif type(recorded) is Absent:
+            self._send_elsewhere(peer, request, 0, None)
+        else:
+            self._tell_recorded(peer, request.number, recorded)
+        return True
 
     def _park(self, peer: str, request: Request) -> None:
         """A write waits until enough replicas are there again, or there is room in the open group and in the log."""
@@ -167,19 +187,14 @@ class Answering:
         writer = self.writer
         assert writer is not None
         namespace, op_id = self._state.namespace, OpId(request.session, request.number)
-        if op_id in self._shared:
-            self._shared[op_id] = (peer, request)
-            return
-        recorded = namespace.sessions.recorded(op_id)
-        if recorded is not None:
-            self._tell_recorded(peer, request.number, recorded)
-            return
+        now_ns = self.now_ns()
         try:
+            self._idle_sessions.check_fresh(request.operation, namespace.sessions, op_id.client, now_ns)
             plan = namespace.plan(
                 request.operation,  # type: ignore[arg-type]
                 op_id,
                 request.lowest_open,
-                self.now_ns(),
+                now_ns,
                 ALONE if self._placement is None else Way(tuple(request.starts), self._placement),
             )
         except FsError as error:
@@ -201,6 +216,7 @@ class Answering:
         assert writer is not None
         if not namespace.remembers(op_id, request.lowest_open):
             answer = self._answer(request.number, None, error)
+            answer.forgotten = True
             self._when_safe(lambda: self._tell(peer, answer))
             return
         at = self.position()
@@ -222,6 +238,20 @@ class Answering:
         assert self.writer is not None
         return Position(*self.writer.next_place, self.now_ns())
 
+    async def end_idle_sessions(self) -> None:
+        """For ever: the sessions of clients that are dead end by records, but for those of which a call is under way."""
+        idle = self._idle_sessions
+        while True:
+            await self._world.clock.sleep(idle.round_ns)
+            writer, namespace = self.writer, self._state.namespace
+            if self._holds or self.still or self.draining or writer is None or writer.parked or self.full():
+                continue
+            busy = {op_id.client for op_id in (*self._shared, *namespace.crossing.calls)}
+            now_ns = self.now_ns()
+            for client in idle.due(namespace.sessions, now_ns):
+                if client not in busy:
+                    writer.apply(EndSessionRecord(now_ns, client))
+
     # --- several groups --------------------------------------------------------------------------------------------
 
     def _on_other(self, peer: str, request: Request, other: Elsewhere | Gone | Busy) -> None:
@@ -236,10 +266,22 @@ class Answering:
         return request.starts[path] if path < len(request.starts) else TOP
 
     def _refer(self, peer: str, request: Request, path: int, start: Start | None) -> None:
-        """What it tells, a dentry or the count of moves, must not be lost either."""
+        """The call goes on elsewhere. A write is refused here by a record first: no late copy of this leg is carried out (safety rule 25)."""
+        writer, namespace = self.writer, self._state.namespace
+        assert writer is not None
+        if type(request.operation) in WRITES:
+            op_id = OpId(request.session, request.number)
+            if not namespace.remembers(op_id, request.lowest_open):
+                self._refuse(peer, request, op_id, f"ESTALE: the session {op_id.client} is not open")
+                return
+            writer.apply(RefuseRecord(op_id, request.lowest_open, self.now_ns(), Absent(request.leg)))
+        self._send_elsewhere(peer, request, path, start)
+
+    def _send_elsewhere(self, peer: str, request: Request, path: int, start: Start | None) -> None:
+        """What it says, a dentry or the count of moves, must not be lost either."""
         assert self.writer is not None
         moves = self._state.namespace.tree.moves
-        referred = Referred(request.number, self.epoch, path, start, moves, self.now_ns())
+        referred = Referred(request.number, self.epoch, path, start, moves, self.now_ns(), request.leg)
         self.writer.after_commit(lambda: self._send(peer, referred))
 
     def _wait(self, peer: str, request: Request) -> None:
@@ -285,7 +327,7 @@ class Answering:
     def _answer(self, number: int, result: object, error: str) -> Answer:
         writer = self.writer
         assert writer is not None
-        at_ns = writer.parked_at_ns if writer.parked else self.now_ns()
+        at_ns = (writer.parked_at_ns if writer.parked else 0) or self.now_ns()
         return Answer(number, self.epoch, writer.open_sn, writer.open_place, result, error, at_ns)  # type: ignore[arg-type]
 
     def _when_safe(self, tell: Callable[[], None]) -> None:
@@ -306,6 +348,11 @@ class Answering:
         if self._holds or not self._lease.holds:
             return
         recorded = self._state.namespace.sessions.recorded(OpId(message.session, message.number))
-        self._send(peer, Checked(message.number, self.epoch, "absent" if recorded is None else "recorded"))
+        if type(recorded) is Absent:
+            recorded = None
+        self._send(
+            peer,
+            Checked(message.number, self.epoch, "absent" if recorded is None else "recorded", self.now_ns()),
+        )
         if recorded is not None:
             self._tell_recorded(peer, message.number, recorded)

@@ -49,10 +49,15 @@ class Election:
     def forget_session(self) -> None:
         self._watch.forget()
 
-    async def run(self, last: Mark) -> bool:
-        """Draws in the present round. True when the lock is ours; False when it is, or should soon be, somebody else's."""
+    async def run(self, last: Mark, forced: bool = False) -> bool:
+        """Draws in the present round. True when the lock is ours; False when it is, or should soon be, somebody else's.
+
+        `forced`: a person wants this server to lead; it does not ask who else would.
+        """
         view = self._view
         round = await view.draw_round()
+        if forced:
+            return await view.take_lock(round)
         number = Random(self._key ^ round).getrandbits(31)
         await view.write_draw(Draw(round, number, last.epoch, last.sn))
         drawing = await self._gather(round)

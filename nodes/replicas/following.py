@@ -53,7 +53,8 @@ class Following:
         """Of the lock."""
         self._addresses: dict[str, str] = {}
         self._changed = asyncio.Event()
-        self._watches = [Watch(self.wake) for _ in range(3)]
+        once = server.config.cluster.mutations.forgotten_watch
+        self._watches = [Watch(self.wake, once) for _ in range(3)]
 
     def wake(self) -> None:
         """The view is to be looked at again."""
@@ -73,6 +74,7 @@ class Following:
         node, _ = await view.epoch(leading)
         owner, session = await view.lock_owner(lock)
         self._holder = owner
+        view.confirmations.follow(owner)
         place = await view.place(server.world.name, own)
         await self._know(node.epoch, node.active)
         return Seen(owner, session, None if place is None else place[0])

@@ -66,7 +66,7 @@ class JournalWriter:
         self.parked = False
         """Too few are there to commit anything: what is ahead of commit has been taken back, reads go on (safety rule 19)."""
         self.parked_at_ns = 0
-        """While parked: later than every record that is in the namespace, earlier than every one that was taken back."""
+        """While parked: later than every record that is in the namespace, earlier than every one that was taken back; 0 when none was."""
         self.on_unparked: Callable[[], None] = lambda: None
         self._told_commit_sn = 0
         self._last_place = 0
@@ -173,7 +173,7 @@ class JournalWriter:
         """Brings the namespace back to what is committed; the groups stay in the journal and in flight."""
         self.parked = True
         waiting = [record for group in self._state.ahead() for record in group.records] + self._records
-        self.parked_at_ns = min((record.at_ns for record in waiting), default=self._world.clock.wall_ns()) - 1
+        self.parked_at_ns = min((record.at_ns for record in waiting), default=1) - 1
         self._state.step_back(self._undo)
 
     def _unpark(self) -> None:

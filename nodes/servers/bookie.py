@@ -5,6 +5,8 @@ Each record of the journal is an entry or a fence; which entry lies where is kep
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
+
 import msgspec
 
 from nodes.config import JournalNodeConfig
@@ -37,6 +39,8 @@ class LedgerPart(msgspec.Struct):
 
     places: dict[int, int]
     """Entry to the record of the journal."""
+    numbers: list[int] = []
+    """The entries, ascending."""
     confirmed_sn: int = 0
     fenced: bool = False
     writer: str = ""
@@ -63,6 +67,8 @@ class Bookie:
         part = self._ledgers.setdefault(stored.ledger, LedgerPart({}))
         part.confirmed_sn = max(part.confirmed_sn, stored.confirmed_sn)
         if stored.sn:
+            if stored.sn not in part.places:
+                insort(part.numbers, stored.sn)
             part.places[stored.sn] = place
         else:
             part.fenced = True
@@ -86,16 +92,22 @@ class Bookie:
             )
 
     def _read(self, message: ReadEntries) -> EntriesRead:
-        entries: list[bytes] = []
-        part = self._ledgers.get(message.ledger)
-        sn, total = message.from_sn, 0
-        while part is not None and sn in part.places and sn <= message.to_sn and total < READ_OCTETS:
+        """As much as one answer takes of what is here."""
+        numbers, entries, total = list[int](), list[bytes](), 0
+        part = self._ledgers.get(message.ledger, LedgerPart({}))
+        covered_sn = message.to_sn
+        for place in range(bisect_left(part.numbers, message.from_sn), len(part.numbers)):
+            sn = part.numbers[place]
+            if sn > message.to_sn:
+                break
+            if total >= READ_OCTETS:
+                covered_sn = sn - 1
+                break
             octets = self._octets_at(part.places[sn])
+            numbers.append(sn)
             entries.append(octets)
             total += len(octets)
-            sn += 1
-        confirmed_sn = 0 if part is None else part.confirmed_sn
-        return EntriesRead(message.call, message.from_sn, confirmed_sn, entries)
+        return EntriesRead(message.call, message.from_sn, covered_sn, part.confirmed_sn, numbers, entries)
 
     # --- the one writer ----------------------------------------------------------------------------------------
 

@@ -28,7 +28,8 @@ from nodes.metadata.operations import Operation
 from nodes.roles import IN_STEP, LEADING, LETTERS
 from nodes.servers.data_node import start_data_node
 from nodes.servers.journal import start_journal
-from nodes.sim.clock import SimClock
+from nodes.sim.clock import Rate, SimClock
+from nodes.sim.conditions import CALM, Conditions, check
 from nodes.sim.coordination import HeldWrites, SimCoordination
 from nodes.sim.disk import SimDisk, Store
 from nodes.sim.ensemble import COORDINATION, Ensemble
@@ -36,9 +37,10 @@ from nodes.sim.faults import SimFaults
 from nodes.sim.links import Links
 from nodes.sim.loop import Loop, Machine, Stuck
 from nodes.sim.network import Held, Match, Net, SimNetwork
+from nodes.sim.triggers import Triggers
 from nodes.sim.world import Numbers, SimTrace, SimWorld
 from nodes.trace.base import Event
-from nodes.trace.events import Placed, Stamped, Started, Stopped
+from nodes.trace.events import Configured, Placed, Stamped, Started, StepTaken, Stopped
 from nodes.wire.codec import Codec
 from nodes.wire.messages import Answer
 from nodes.workloads.generator import Workload, start_workload
@@ -52,7 +54,7 @@ Starter = Callable[[SimWorld], None]
 class Server:
     """One name in the cluster: its medium, and the life it lives now."""
 
-    def __init__(self, name: str, group: str, store: Store, starter: Starter):
+    def __init__(self, name: str, group: str, store: Store, rate: Rate, starter: Starter):
         self.name = name
         self.group = group
         """Empty for a client or a data node."""
@@ -60,6 +62,12 @@ class Server:
         self.starter = starter
         self.numbers = Numbers()
         self.skew_ns = 0
+        self.rate = rate
+        """Of its monotonic clock."""
+        self.client = False
+        """Whether it keeps nothing: a client's next life is another client."""
+        self.gone = False
+        """Its machine is lost for ever."""
         self.machine: Machine | None = None
         self.world: SimWorld | None = None
 
@@ -106,20 +114,36 @@ class SimClient:
 class SimCluster:
     """Servers, clients, links, disks, coordination and faults; `events` is all that came out, in order."""
 
-    def __init__(self, config: ClusterConfig, seed: int, workload: WorkloadConfig | None = None):
+    def __init__(
+        self,
+        config: ClusterConfig,
+        seed: int,
+        workload: WorkloadConfig | None = None,
+        conditions: Conditions = CALM,
+    ):
+        """Raises BadConditions."""
+        check(conditions)
         self.config = config
+        self.conditions = conditions
         self.seed = seed
         self.loop = Loop(self._rng("loop"))  # type: ignore[abstract]
         self.events: list[Stamped] = []
         self._listeners: list[Callable[[Stamped], None]] = []
         self._outside: dict[str, Numbers] = {}
         self.places: dict[str, str] = {}
-        links = Links(self._rng("links"))
+        self._settled: bool | None = None
+        """None when it is to be looked at again: asked at every instant, it changes seldom."""
+        self.configured: dict[str, list[str]] = {}
+        """The members of each group's present configuration, where the family has one that changes."""
+        links = Links(self._rng("links"), conditions)
         self.net = Net(self.loop, Codec(MESSAGES), links)
         self.ensemble = Ensemble(self.loop, links, lambda event: self.tell(COORDINATION, event))
         self.servers: dict[str, Server] = {}
         self.workload: Workload | None = None
         self.faults = SimFaults(self)
+        self.triggers = Triggers(self)
+        self.at_step: Callable[[str, StepTaken], None] | None = None
+        """Lets a schedule strike at a step, after all listeners know of it."""
         for name in config.journal.nodes:
             self.add_journal_node(name)
         for group in config.groups:
@@ -131,6 +155,7 @@ class SimCluster:
             self.add_workload(workload)
 
     def _rng(self, purpose: str) -> random.Random:
+        """A stream of its own for each purpose: what one draws, no other notices."""
         return random.Random(f"{self.seed}/{purpose}")
 
     # --- servers ---------------------------------------------------------------------------------------------------
@@ -150,15 +175,16 @@ class SimCluster:
 
         self._start_new(name, "", start)
 
-    def start_client(self, name: str) -> SimClient:
-        """A client without a workload."""
+    def start_client(self, name: str, reports_calls: bool = False) -> SimClient:
+        """A client without a workload; with `reports_calls` each call is an event when it begins: it may never return."""
         made: list[tuple[SmartClient, FileClient]] = []
 
         def start(world: SimWorld) -> None:
-            smart = SmartClient(world, self.config, f"{name}.1")
+            smart = SmartClient(world, self.config, f"{name}.1", reports_calls)
             made.append((smart, FileClient(world, self.config, smart)))
 
         server = self._start_new(name, "", start)
+        server.client = True
         return SimClient(self, server, *made[0])
 
     def add_data_node(self, name: str, capacity: int = 1 << 40) -> None:
@@ -173,9 +199,13 @@ class SimCluster:
         self._start_new(name, "", lambda world: start_journal(role, world, config))
 
     def _start_new(self, name: str, group: str, starter: Starter) -> Server:
-        server = self.servers[name] = Server(name, group, Store(self._rng(f"disk/{name}")), starter)
+        self._settled = None
+        server = self.servers[name] = Server(name, group, self._medium(name), Rate(self.loop), starter)
         self.start(server)
         return server
+
+    def _medium(self, name: str) -> Store:
+        return Store(self._rng(f"disk/{name}"), self.conditions)
 
     def start(self, server: Server) -> None:
         """Begins a life of a server in a new world."""
@@ -184,7 +214,11 @@ class SimCluster:
         machine = server.machine = Machine(self.loop, server.name)
         coordination = (
             SimCoordination(
-                self.ensemble, machine, server.name, self.config.timing.session_timeout_ms * MILLISECOND
+                self.ensemble,
+                machine,
+                server.name,
+                self.config.timing.session_timeout_ms * MILLISECOND,
+                server.rate,
             )
             if server.group
             else None
@@ -198,10 +232,12 @@ class SimCluster:
             coordination,
             SimTrace(machine, numbers, self.emit),
             server.skew_ns,
+            server.rate,
             lambda error: self._on_error(server, error),
         )
+        self.triggers.attach(server)
         machine.call(self._begin, server, world, network.address)
-        if not server.group:
+        if not server.group and not self.loop.runs:
             self.run_until(self.now_ns)
 
     def _begin(self, server: Server, world: SimWorld, address: str) -> None:
@@ -245,8 +281,13 @@ class SimCluster:
         event = stamped.event
         if type(event) is Placed:
             self.places[event.server] = event.state
+            self._settled = None
+        elif type(event) is Configured:
+            self.configured[event.group] = event.members
         for listener in self._listeners:
             listener(stamped)
+        if self.at_step is not None and type(event) is StepTaken:
+            self.at_step(stamped.server, event)
 
     def tell(self, server: str, event: Event) -> None:
         """An event of the world around the servers."""
@@ -281,11 +322,27 @@ class SimCluster:
         }
 
     def settled(self) -> bool:
-        """Everybody is in step, and one leads each group where one does."""
-        places = [self.places.get(name, "") for name, server in self.servers.items() if server.group]
+        """Everybody who is not gone for ever is in step, and one leads each group where one does."""
+        if self._settled is None:
+            self._settled = self._look_whether_settled()
+        return self._settled
+
+    def _look_whether_settled(self) -> bool:
+        there = [name for name, server in self.servers.items() if server.group and not server.gone]
+        places = [self.places.get(name, "") for name in there]
         leads = sum(place in LEADING for place in places)
         expected = 0 if family_named(self.config.protocol).asked == "anywhere" else len(self.config.groups)
         return all(place in IN_STEP for place in places) and leads == expected
+
+    def lose_for_ever(self, server: Server) -> None:
+        """Its machine is lost; the cluster settles without it."""
+        server.gone = True
+        self._settled = None
+
+    def mend_coordination(self) -> None:
+        """The coordination service runs."""
+        if not self.ensemble.runs_whole(COORDINATION):
+            self.faults.restart(COORDINATION)
 
     # --- directed schedules ----------------------------------------------------------------------------------------
 

@@ -7,61 +7,12 @@ import errno
 import os
 import random
 
+from nodes.sim.clock import finish
+from nodes.sim.conditions import CAPACITY
 from nodes.sim.loop import Machine
+from nodes.sim.medium import LEFT_BEHIND, Store, StoredFile
 
-MICROSECOND = 1_000
-CAPACITY = 1 << 40
-"""Of a medium that nobody fills."""
-
-
-class StoredFile:
-    """Its octets, and how many of them are durable; -1 while not even its name is."""
-
-    __slots__ = ("durable", "octets")
-
-    def __init__(self) -> None:
-        self.octets = bytearray()
-        self.durable = -1
-
-
-class Store:
-    """The medium of one server; outlives its processes."""
-
-    def __init__(self, rng: random.Random):
-        self.rng = rng
-        self.files: dict[str, StoredFile] = {}
-        self.slow_ns = 0
-        self.fails = False
-        self.capacity = CAPACITY
-        self.synced: dict[str, int] = {}
-        """By the first part of their path: how often files were synced."""
-
-    def lose_power(self) -> None:
-        """Unsynced names vanish; of unsynced octets a part may be there, torn anywhere."""
-        for path, file in list(self.files.items()):
-            if file.durable < 0:
-                del self.files[path]
-            elif len(file.octets) > file.durable:
-                del file.octets[self.rng.randint(file.durable, len(file.octets)) :]
-                file.durable = len(file.octets)
-
-    def check(self, path: str) -> None:
-        if self.fails:
-            raise OSError(errno.EIO, os.strerror(errno.EIO), path)
-
-    def free(self) -> int:
-        return self.capacity - sum(len(file.octets) for file in self.files.values())
-
-    def take(self, path: str, octets: int) -> None:
-        """Room for so many more. Raises OSError."""
-        if self.capacity < CAPACITY and octets > self.free():
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
-
-    def sync_ns(self) -> int:
-        latency = 150 + int(self.rng.random() * 200)
-        if self.rng.random() < 0.005:
-            latency += int(self.rng.random() * 8_000)
-        return latency * MICROSECOND + self.slow_ns
+__all__ = ["CAPACITY", "SimDisk", "SimFile", "Store", "StoredFile"]
 
 
 class SimFile:
@@ -75,20 +26,30 @@ class SimFile:
         return len(self._file.octets)
 
     def append(self, octets: bytes) -> None:
-        self._disk.store.check(self._path)
-        self._disk.store.take(self._path, len(octets))
-        self._file.octets += octets
+        store = self._disk.store
+        store.check(self._path, "write")
+        store.take(self._path, len(octets))
+        if not self._disk.machine.dead:
+            self._file.octets += octets
 
     async def sync(self) -> None:
         synced, room = self._disk.store.synced, self._path.partition("/")[0]
         synced[room] = synced.get(room, 0) + 1
-        size = len(self._file.octets)
-        await self._disk.wait(self._path)
-        self._file.durable = max(self._file.durable, min(size, len(self._file.octets)))
+        file, cuts = self._file, self._file.cuts
+        size = len(file.octets)
+        try:
+            await self._disk.wait(self._path, "sync")
+        except OSError:
+            file.sync_failed(size)
+            raise
+        file.synced(size, cuts)
+        if self._disk.store.on_sync is not None:
+            await self._disk.reached("after", self._path)
 
     async def truncate(self, size: int) -> None:
-        del self._file.octets[size:]
-        self._file.durable = min(self._file.durable, size)
+        self._disk.store.check(self._path, "write")
+        if not self._disk.machine.dead:
+            self._file.cut(size)
         await self.sync()
 
     def close(self) -> None:
@@ -99,15 +60,25 @@ class SimDisk:
     """One life's access to its server's medium."""
 
     def __init__(self, machine: Machine, store: Store):
-        self._machine = machine
+        self.machine = machine
         self.store = store
 
-    async def wait(self, path: str) -> None:
-        """As long as the medium takes. Raises OSError."""
-        done: asyncio.Future[None] = asyncio.Future(loop=self._machine.loop)
-        self._machine.call_later(self.store.sync_ns(), _finish, done)
+    async def wait(self, path: str, *kinds: str) -> None:
+        """As long as a sync takes. Raises OSError."""
+        if self.store.on_sync is not None:
+            await self.reached("before", path)
+        loop = self.machine.loop
+        done: asyncio.Future[None] = asyncio.Future(loop=loop)
+        loop.at(loop.now_ns + self.store.sync_ns(), finish, done)
         await done
-        self.store.check(path)
+        self.store.check(path, *kinds)
+
+    async def reached(self, when: str, path: str) -> None:
+        """Lets a schedule strike here; a server that it stopped stays at this place."""
+        if self.store.on_sync is None:
+            return
+        self.store.on_sync(when, path)
+        await self.machine.stalled()
 
     def names(self, directory: str) -> list[str]:
         prefix = directory.rstrip("/") + "/"
@@ -118,15 +89,15 @@ class SimDisk:
         )
 
     def read(self, path: str, offset: int = 0, length: int | None = None) -> bytes:
-        file = self._there(path)
+        file = self._there(path, "read")
         end = len(file.octets) if length is None else offset + length
         return bytes(file.octets[offset:end])
 
     def size(self, path: str) -> int:
-        return len(self._there(path).octets)
+        return len(self._there(path, "read").octets)
 
-    def _there(self, path: str) -> StoredFile:
-        self.store.check(path)
+    def _there(self, path: str, kind: str) -> StoredFile:
+        self.store.check(path, kind)
         file = self.store.files.get(path)
         if file is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
@@ -139,27 +110,58 @@ class SimDisk:
         return self.store.free()
 
     def open_append(self, path: str) -> SimFile:
-        self.store.check(path)
+        self.store.check(path, "write")
         return SimFile(self, path)
 
     async def replace(self, path: str, octets: bytes) -> None:
-        await self.wait(path)
-        self.store.take(path, len(octets))
-        file = self.store.files[path] = StoredFile()
-        file.octets += octets
-        file.durable = len(octets)
+        """A crash in between leaves the old file, the new one, or the old one and a part of the new one beside it."""
+
+        def happen(rng: random.Random) -> None:
+            outcome = rng.random()
+            if outcome < 0.4:
+                self.store.files[path] = _whole(octets)
+            elif outcome < 0.6:
+                self.store.files[path + LEFT_BEHIND] = _whole(octets[: rng.randint(0, len(octets))])
+
+        call = self.store.begin(happen)
+        try:
+            await self.wait(path, "write", "sync")
+            self.store.take(path, len(octets))
+        except OSError:
+            self.store.end(call)
+            raise
+        if self.store.end(call):
+            self.store.files[path] = _whole(octets)
+        await self.reached("after", path)
 
     async def move(self, path: str, to: str) -> None:
-        self._there(path)
-        await self.wait(path)
-        self._there(path)
-        self.store.files[to] = self.store.files.pop(path)
+        """A crash in between leaves the old name or the new one."""
+        self._there(path, "write")
+
+        def rename() -> None:
+            file = self.store.files.pop(path, None)
+            if file is not None:
+                self.store.files[to] = file
+
+        call = self.store.begin(lambda rng: rename() if rng.random() < 0.5 else None)
+        try:
+            await self.wait(path, "write", "sync")
+        except OSError:
+            self.store.end(call)
+            raise
+        if self.store.end(call):
+            rename()
+        await self.reached("after", path)
 
     def remove(self, path: str) -> None:
-        self._there(path)
-        del self.store.files[path]
+        """Durable when it returns."""
+        self._there(path, "write")
+        if not self.machine.dead:
+            del self.store.files[path]
 
 
-def _finish(done: asyncio.Future[None]) -> None:
-    if not done.done():
-        done.set_result(None)
+def _whole(octets: bytes) -> StoredFile:
+    file = StoredFile()
+    file.octets += octets
+    file.durable = len(octets)
+    return file

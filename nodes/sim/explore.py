@@ -150,7 +150,9 @@ class Explorer:
     def _mend(self, cluster: SimCluster) -> None:
         cluster.faults.heal_all()
         for name, server in cluster.servers.items():
-            server.store.slow_ns, server.store.fails = 0, False
+            server.store.mend()
+            if server.gone:
+                continue
             if server.process == "paused":
                 cluster.faults.resume(name)
             elif server.process == "stopped":

@@ -3,55 +3,122 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
-MICROSECOND = 1_000
-TAIL = 0.01
+from nodes.sim.conditions import CALM, MICROSECOND, Conditions
+
+COORDINATION = "coordination"
+"""Links of names that begin so are TCP connections."""
+RETRANSMIT_NS = 200_000_000
+RETRANSMITS = 6
+"""After so many losses in a row TCP has waited 12 s: whoever waits has given up."""
 
 
 class Link:
-    """One direction. All durations in nanoseconds, shares between 0 and 1."""
+    """One direction. All durations in nanoseconds, shares between 0 and 1.
 
-    __slots__ = ("cut", "damage", "delay_ns", "duplicate", "last_ns", "lose", "reorder")
+    Latencies and losses come from two random streams of its own: a fault on one link changes nothing on another,
+    and a loss does not shift the latencies of what follows.
+    """
 
-    def __init__(self) -> None:
-        self.cut = False
-        self.delay_ns = 0
-        self.damage = 0.0
-        self.lose = 0.0
-        self.duplicate = 0.0
-        self.reorder = 0.0
+    __slots__ = (
+        "_base_ns",
+        "_conditions",
+        "_draw",
+        "_spread_ns",
+        "_tail_from",
+        "_tail_ns",
+        "chance",
+        "cut",
+        "damage",
+        "delay_ns",
+        "duplicate",
+        "last_ns",
+        "lose",
+        "piled",
+        "reorder",
+        "tcp",
+    )
+
+    def __init__(self, conditions: Conditions = CALM, stream: str = "", tcp: bool = False):
+        latency = conditions.coordination if tcp else conditions.network
+        self._conditions = conditions
+        self.tcp = tcp
+        self._base_ns = latency.base_us * MICROSECOND
+        self._spread_ns = latency.spread_us * MICROSECOND
+        self._tail_from = 1 - latency.tail_share
+        self._tail_ns = latency.tail_us * MICROSECOND
+        self._draw = random.Random(stream).random
+        """For latencies."""
+        self.chance = random.Random(f"{stream}/chance")
+        """For everything that happens to some messages only."""
+        self.piled: list[Callable[[], None]] | None = None
+        """Arrivals that wait while the link is clogged; None while it is open."""
         self.last_ns = 0
         """When the latest frame arrives: frames keep their order but for `reorder`."""
+        self.mend()
 
     def mend(self) -> None:
-        self.cut = False
+        """Takes every fault away but a clog, which is opened by itself: what waits in it arrives then."""
+        self.cut = self.tcp and self.piled is not None
         self.delay_ns = 0
-        self.damage = self.lose = self.duplicate = self.reorder = 0.0
+        self.damage = 0.0
+        self.lose = self._conditions.lose
+        self.duplicate = self._conditions.duplicate
+        self.reorder = self._conditions.reorder
 
-    def arrival_ns(self, now_ns: int, rng: random.Random, ordered: bool = False) -> int:
-        """`ordered` for what travels in one TCP connection: it is late, never out of order."""
-        share = rng.random()
-        latency_ns = 40_000 + int(share * 120_000)
-        if share > 1 - TAIL:
-            latency_ns += int(rng.random() * 3_000_000)
-        at_ns = now_ns + latency_ns + self.delay_ns
-        if self.reorder and not ordered and rng.random() < self.reorder:
-            return at_ns + int(rng.random() * 5_000) * MICROSECOND
+    def clog(self) -> None:
+        """What arrives piles up. A TCP connection stalls, as if it were cut: its ends hold back what they send."""
+        if self.piled is None:
+            self.piled = []
+            self.cut = self.cut or self.tcp
+
+    def unclog(self, cut: bool) -> None:
+        """What has piled up arrives now, in order; `cut` when the link is cut besides."""
+        piled, self.piled = self.piled, None
+        self.cut = cut
+        for arrive in piled or ():
+            arrive()
+
+    def arrival_ns(self, now_ns: int, _shared: random.Random | None = None, ordered: bool = False) -> int:
+        """When what leaves now arrives; `ordered` for a TCP connection, which keeps the order by itself and is late, never out of order."""
+        share = self._draw()
+        at_ns = now_ns + self.delay_ns + self._base_ns + int(share * self._spread_ns)
+        if share > self._tail_from:
+            at_ns += int(self._draw() * self._tail_ns)
+        if ordered:
+            return at_ns + (self.retransmitted_ns() if self.lose else 0)
+        if self.reorder and self.chance.random() < self.reorder:
+            return at_ns + int(self.chance.random() * self._conditions.reorder_us) * MICROSECOND
         if at_ns <= self.last_ns:
             at_ns = self.last_ns + 1
         self.last_ns = at_ns
         return at_ns
 
+    def retransmitted_ns(self) -> int:
+        """How long TCP takes to bring a segment through the losses."""
+        losses = 0
+        while losses < RETRANSMITS and self.chance.random() < self.lose:
+            losses += 1
+        return ((1 << losses) - 1) * RETRANSMIT_NS
+
 
 class Links:
     """Every directed link by (sender, receiver); made when first used."""
 
-    def __init__(self, rng: random.Random):
+    def __init__(self, rng: random.Random, conditions: Conditions = CALM):
         self.rng = rng
-        self._links: dict[tuple[str, str], Link] = {}
+        """For the coordination service's own choices."""
+        self._conditions = conditions
+        self._seed = rng.getrandbits(64)
+        self.made: dict[tuple[str, str], Link] = {}
 
     def of(self, sender: str, receiver: str) -> Link:
-        link = self._links.get((sender, receiver))
+        link = self.made.get((sender, receiver))
         if link is None:
-            link = self._links[sender, receiver] = Link()
+            link = self.made[sender, receiver] = self._made(sender, receiver)
         return link
+
+    def _made(self, sender: str, receiver: str) -> Link:
+        tcp = sender.startswith(COORDINATION) or receiver.startswith(COORDINATION)
+        return Link(self._conditions, f"{self._seed}/{sender}>{receiver}", tcp)

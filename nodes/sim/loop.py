@@ -1,6 +1,7 @@
 """An event loop in virtual time: no selector, no threads, integer nanoseconds, every choice from the seed.
 
-Each server is a `Machine` with its own queue; within it the order is first in, first out; the seed picks which machine runs next.
+Each server is a `Machine` with its own queue; within it the order is first in, first out. Which machine runs next depends on the seed,
+the time and the machines' names alone, so that leaving out a fault or a server does not shuffle what is left.
 A crashed machine's handles are dropped and its tasks stay referenced: nothing of them runs any more, `finally` included.
 """
 
@@ -8,19 +9,21 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 import random
 import sys
 from asyncio import events
 from collections import deque
 from collections.abc import Callable, Coroutine
 from heapq import heappop, heappush
+from itertools import count
 from typing import Any
-
-import msgspec
 
 SECOND = 1_000_000_000
 LIMIT = 1_000_000
 """More steps than this without time going on are an endless loop in a server's code."""
+WORD = (1 << 64) - 1
+MIX = 0x9E3779B97F4A7C15
 _machine: contextvars.ContextVar[Machine] = contextvars.ContextVar("machine")
 
 
@@ -28,18 +31,27 @@ class Stuck(Exception):
     """A run had nothing left to do, or did too much without time going on."""
 
 
-class Handle(msgspec.Struct):
-    """A callback in a queue; it can be cancelled."""
+class Handle:
+    """A callback that a machine runs later, unless it is cancelled before."""
 
-    callback: Callable[..., Any]
-    args: tuple[Any, ...]
-    cancelled_: bool = False
+    __slots__ = ("_args", "_callback", "_machine")
+
+    def __init__(self, machine: Machine, callback: Callable[..., Any], args: tuple[Any, ...]):
+        self._machine = machine
+        self._callback: Callable[..., Any] | None = callback
+        self._args = args
 
     def cancel(self) -> None:
-        self.cancelled_ = True
+        self._callback = None
 
-    def cancelled(self) -> bool:
-        return self.cancelled_
+    def due(self) -> None:
+        """Its time has come: it waits behind what is ready on its machine."""
+        if self._callback is not None:
+            self._machine.call(self._run)
+
+    def _run(self) -> None:
+        if self._callback is not None:
+            self._callback(*self._args)
 
 
 class Machine:
@@ -48,47 +60,75 @@ class Machine:
     def __init__(self, loop: Loop, name: str):
         self.loop = loop
         self.name = name
+        self.salt = loop.salt_of(name)
         self.context = contextvars.Context()
         """Given to every task of this life, so that whoever wakes it, it runs here; nothing is ever run inside it."""
         self.context.run(_machine.set, self)
-        self.queue: deque[Handle] = deque()
+        self.queue: deque[tuple[Callable[..., Any], tuple[Any, ...]]] = deque()
         self.idle: list[Callable[[], None]] = []
         self.at_turn_end: list[Callable[[], None]] = []
         """What leaves at the end of the present turn: trace, then messages."""
         self.tasks: dict[int, asyncio.Task[Any]] = {}
         self.paused = False
         self.dead = False
+        self.halted = False
+        """Paused or dead."""
         self.queued = False
 
-    def call(self, callback: Callable[..., Any], *args: Any) -> Handle:
+    def call(self, callback: Callable[..., Any], *args: Any) -> None:
         """Runs a callback on this machine, after all that waits there."""
-        handle = Handle(callback, args)
         if not self.dead:
-            self.queue.append(handle)
+            self.queue.append((callback, args))
             if not self.queued and not self.paused:
                 self.queued = True
                 self.loop.runnable.append(self)
-        return handle
+
+    def call_first(self, callback: Callable[..., Any], *args: Any) -> None:
+        """Runs a callback before all that waits on this machine."""
+        self.queue.appendleft((callback, args))
+        self.loop.wake(self)
 
     def call_later(self, delay_ns: int, callback: Callable[..., Any], *args: Any) -> Handle:
-        handle = Handle(callback, args)
-        self.loop.at(self.loop.now_ns + max(0, delay_ns), self.loop.enqueue, self, handle)
+        handle = Handle(self, callback, args)
+        self.loop.at(self.loop.now_ns + max(0, delay_ns), handle.due)
         return handle
 
+    async def stalled(self) -> None:
+        """Stays here for ever when the machine is dead, and for as long as it is paused."""
+        if self.dead or self.paused:
+            over = self.loop.create_future()
+            self.call(over.set_result, None)
+            await over
+
     def pause(self) -> None:
-        self.paused = True
+        self.paused = self.halted = True
 
     def resume(self) -> None:
         self.paused = False
+        self.halted = self.dead
         self.loop.wake(self)
+
+    def end_turn(self) -> None:
+        """What the present turn has to say leaves."""
+        leaving, self.at_turn_end = self.at_turn_end, []
+        for step in leaving:
+            step()
 
     def die(self) -> None:
         """Nothing of it runs from here on."""
-        self.dead = True
+        self.dead = self.halted = True
         self.loop.keep(self)
+        for task in self.tasks.values():
+            _forget(task.get_coro())
         self.queue.clear()
         self.idle.clear()
         self.at_turn_end.clear()
+
+
+def _forget(coro: Any) -> None:
+    """A procedure that never began never will; Python would warn of it when it is collected."""
+    if inspect.getcoroutinestate(coro) == inspect.CORO_CREATED:
+        coro.close()
 
 
 class Loop(asyncio.AbstractEventLoop):
@@ -97,12 +137,14 @@ class Loop(asyncio.AbstractEventLoop):
     def __init__(self, rng: random.Random):
         self.now_ns = 0
         self.dispatched = 0
-        self._limit = LIMIT
-        self._rng = rng
+        self._left = LIMIT
+        """Steps that may still be done before time goes on."""
+        self._seed = rng.getrandbits(64)
         self._timers: list[tuple[int, int, Callable[..., None], tuple[Any, ...]]] = []
-        self._numbered = 0
+        self._number = count(1).__next__
         self.runnable: list[Machine] = []
         """Machines that have something to do; each once."""
+        self.runs = False
         self._outside = Machine(self, "outside")
         self._current = self._outside
         self._machines: list[Machine] = []
@@ -112,20 +154,15 @@ class Loop(asyncio.AbstractEventLoop):
         """A dead life stays referenced as long as the loop: its tasks' `finally` would run when it is collected."""
         self._machines.append(machine)
 
+    def salt_of(self, name: str) -> int:
+        """What tells machines apart when the next one is chosen."""
+        return random.Random(f"{self._seed}/{name}").getrandbits(64)
+
     # --- queues ----------------------------------------------------------------------------------------------------
 
     def at(self, at_ns: int, callback: Callable[..., None], *args: Any) -> None:
         """Runs a callback of the world itself (no machine's) at this time; equal times in the order of asking."""
-        self._numbered += 1
-        heappush(self._timers, (at_ns, self._numbered, callback, args))
-
-    def enqueue(self, machine: Machine, handle: Handle) -> None:
-        if machine.dead or handle.cancelled_:
-            return
-        machine.queue.append(handle)
-        if not machine.queued and not machine.paused:
-            machine.queued = True
-            self.runnable.append(machine)
+        heappush(self._timers, (at_ns, self._number(), callback, args))
 
     def wake(self, machine: Machine) -> None:
         if not machine.queued and not machine.paused and not machine.dead and (machine.queue or machine.idle):
@@ -137,11 +174,13 @@ class Loop(asyncio.AbstractEventLoop):
     def run(self, until_ns: int, done: Callable[[], bool] | None = None) -> bool:
         """Runs until `done()` is true or the time comes; whether `done()` is. Raises what a server's code raised."""
         before, hooks = events._get_running_loop(), sys.get_asyncgen_hooks()
+        self.runs = True
         events._set_running_loop(self)
         sys.set_asyncgen_hooks(None, None)
         try:
             return self._run(until_ns, done)
         finally:
+            self.runs = False
             self._current = self._outside
             sys.set_asyncgen_hooks(*hooks)
             events._set_running_loop(before)
@@ -159,49 +198,51 @@ class Loop(asyncio.AbstractEventLoop):
                 self.now_ns = max(self.now_ns, until_ns)
                 return done is not None and done()
             now_ns = self.now_ns = timers[0][0]
-            self._limit = self.dispatched + LIMIT
+            self._left = LIMIT
             while timers and timers[0][0] == now_ns:
                 _, _, callback, args = heappop(timers)
                 callback(*args)
 
     def _pick(self) -> Machine:
-        runnable = self.runnable
-        place = int(self._rng.random() * len(runnable))
-        machine = runnable[place]
-        runnable[place] = runnable[-1]
+        """A hash of the time and each machine's name decides: no stream that another choice would move on."""
+        now_ns, runnable = self.now_ns, self.runnable
+        best, chosen = -1, 0
+        for place, machine in enumerate(runnable):
+            rank = (now_ns ^ machine.salt) * MIX & WORD
+            if rank > best:
+                best, chosen = rank, place
+        machine = runnable[chosen]
+        runnable[chosen] = runnable[-1]
         runnable.pop()
         return machine
 
     def _turn(self, machine: Machine) -> None:
         """One turn of one machine: all that was ready, what waited for idleness, then what leaves."""
-        if machine.paused or machine.dead:
+        if machine.halted:
             machine.queued = False
             return
         self._current = machine
-        queue = machine.queue
+        queue, left = machine.queue, self._left
+        take = queue.popleft
         while True:
             while queue:
-                handle = queue.popleft()
-                if not handle.cancelled_:
-                    self.dispatched += 1
-                    if self.dispatched > self._limit:
-                        raise Stuck(
-                            f"{machine.name} did {LIMIT} steps at {self.now_ns} ns: it loops without an end"
-                        )
-                    handle.callback(*handle.args)
-                    if machine.paused or machine.dead:
-                        break
-            if machine.paused or machine.dead or not machine.idle:
+                callback, args = take()
+                left -= 1
+                callback(*args)
+                if machine.halted or left < 0:
+                    break
+            if left < 0:
+                raise Stuck(f"{machine.name} did {LIMIT} steps at {self.now_ns} ns: it loops without an end")
+            if machine.halted or not machine.idle:
                 break
             idle, machine.idle = machine.idle, []
             for step in idle:
                 machine.call(step)
+        self.dispatched += self._left - left
+        self._left = left
         machine.queued = False
         self._current = self._outside
-        if machine.at_turn_end:
-            leaving, machine.at_turn_end = machine.at_turn_end, []
-            for step in leaving:
-                step()
+        machine.end_turn()
 
     def run_as(self, machine: Machine, step: Callable[[], None]) -> None:
         """Runs a step as if in a turn of this machine: what it begins is the machine's."""
@@ -227,8 +268,14 @@ class Loop(asyncio.AbstractEventLoop):
 
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
-    ) -> Handle:
-        return self._machine_of(context).call(callback, *args)
+    ) -> None:
+        """Nobody cancels what asyncio calls soon, so there is no handle."""
+        machine = self._current if context is None else context.get(_machine) or self._current
+        if not machine.dead:
+            machine.queue.append((callback, args))
+            if not machine.queued and not machine.paused:
+                machine.queued = True
+                self.runnable.append(machine)
 
     def _machine_of(self, context: contextvars.Context | None) -> Machine:
         """A task's own; else whose turn it is."""
@@ -249,6 +296,8 @@ class Loop(asyncio.AbstractEventLoop):
         machine = self._machine_of(context)
         task: asyncio.Task[Any] = asyncio.Task(coro, loop=self, name=name, context=machine.context)
         task._log_destroy_pending = False  # type: ignore[attr-defined]
+        if machine.dead:
+            _forget(coro)
         machine.tasks[id(task)] = task
         task.add_done_callback(lambda done: machine.tasks.pop(id(done), None))
         return task

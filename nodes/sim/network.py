@@ -11,6 +11,8 @@ from nodes.wire.codec import Codec
 from nodes.wire.damage import damaged
 from nodes.wire.messages import Message
 
+Reached = Callable[[str, str, str, str, Message, Callable[[], None]], None]
+"""Called with ("sent" or "delivered", "before" or "after", sender, receiver, message, what is to be done first if anything strikes here)."""
 Match = Callable[[str, str, Message], bool]
 
 
@@ -45,6 +47,8 @@ class Net:
         self.delivered = 0
         self.on_sent: Callable[[str, str, Message], None] | None = None
         """Told (sender, receiver, message) of everything that leaves a server, whatever becomes of it."""
+        self.reached: Reached | None = None
+        """Lets a schedule strike at a message."""
 
     def hold(self, match: Match) -> Held:
         held = Held(self, match)
@@ -53,18 +57,44 @@ class Net:
 
     def carry(self, sender: str, receiver: str, messages: list[Message]) -> None:
         """Takes what a sender sent in one turn."""
+        if self.reached is not None and sender in self.hosts:
+            self._carry_one_by_one(self.reached, sender, receiver, messages)
+        else:
+            self._carry(sender, receiver, messages)
+
+    def _carry_one_by_one(
+        self, reached: Reached, sender: str, receiver: str, messages: list[Message]
+    ) -> None:
+        """They leave together all the same, unless something strikes between two of them."""
+        machine, going = self.hosts[sender].machine, list[Message]()
+
+        def leave() -> None:
+            self._carry(sender, receiver, going)
+            going.clear()
+
+        for message in messages:
+            reached("sent", "before", sender, receiver, message, leave)
+            if machine.dead:
+                return
+            going.append(message)
+            reached("sent", "after", sender, receiver, message, leave)
+            if machine.dead:
+                return
+        leave()
+
+    def _carry(self, sender: str, receiver: str, messages: list[Message]) -> None:
         if self.on_sent is not None:
             for message in messages:
                 self.on_sent(sender, receiver, message)
         if self.holds:
             messages = [message for message in messages if not self._held(sender, receiver, message)]
-        link = self.links.of(sender, receiver)
+        link = self.links.made.get((sender, receiver)) or self.links.of(sender, receiver)
         if link.cut or not messages or receiver not in self.hosts:
             return
         if not (link.lose or link.duplicate or link.reorder or link.damage):
             self._frame(sender, receiver, link, messages)
             return
-        rng = self.links.rng
+        rng = link.chance
         for message in messages:
             if rng.random() < link.lose:
                 continue
@@ -83,23 +113,54 @@ class Net:
 
     def _frame(self, sender: str, receiver: str, link: Link, messages: list[Message]) -> None:
         loop = self.loop
-        at_ns = link.arrival_ns(loop.now_ns, self.links.rng)
+        at_ns = link.arrival_ns(loop.now_ns)
         loop.at(at_ns, self._arrive, sender, self.hosts[receiver], link, self.codec.encode(messages))
 
     def _arrive(self, sender: str, host: SimNetwork, link: Link, octets: bytes) -> None:
         """A frame sent to an earlier life of a server, or into a link that was cut meanwhile, is lost."""
-        if not link.cut and not host.machine.dead:
+        if link.piled is not None:
+            link.piled.append(lambda: self._arrive(sender, host, link, octets))
+        elif not link.cut and not host.machine.dead:
             host.machine.call(self._deliver, sender, host, octets)
 
     def _deliver(self, sender: str, host: SimNetwork, octets: bytes) -> None:
         messages = self.codec.decode(octets)
         self.delivered += len(messages)
+        if self.reached is not None:
+            self._deliver_one_by_one(self.reached, sender, host, messages)
+            return
         step, desk = host.step, host.desk
         for message in messages:
             if desk is None:
                 step(sender, message)
             else:
                 desk.take(lambda message=message: step(sender, message))  # type: ignore[misc]
+
+    def _deliver_one_by_one(
+        self, reached: Reached, sender: str, host: SimNetwork, messages: list[Message]
+    ) -> None:
+        """Strikes around messages at a desk hit when they are put there."""
+        machine = host.machine
+        while messages:
+            message = messages[0]
+            reached("delivered", "before", sender, host.name, message, _nothing)
+            if machine.dead:
+                return
+            if machine.paused:
+                machine.call_first(self._deliver_one_by_one, reached, sender, host, messages)
+                return
+            del messages[0]
+            if host.desk is None:
+                host.step(sender, message)
+            else:
+                host.desk.take(lambda message=message: host.step(sender, message))  # type: ignore[misc]
+            reached("delivered", "after", sender, host.name, message, _nothing)
+            if machine.dead:
+                return
+
+
+def _nothing() -> None:
+    """Nothing is to be done before a strike at a delivery."""
 
 
 class SimNetwork:
@@ -134,6 +195,8 @@ class SimNetwork:
             return
         for to, messages in outbox.items():
             self._net.carry(self.name, to, messages)
+            if self.machine.dead:
+                return
 
     def receive(self, step: Callable[[str, Message], None]) -> None:
         self.step = step

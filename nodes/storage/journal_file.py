@@ -1,6 +1,12 @@
 """The journal of one replica on its disk: numbered records in segments of 16 MiB, appended, cut at the end, never altered.
 
 What is called changes the index at once; `sync` carries all of it out on the disk, in order, and makes it durable.
+
+What opening reads is not yet durable: it may lie in the page cache of a life that was killed before its sync, or whose sync failed, and then the
+kernel may hold the pages for clean. The first `sync` writes the last segment into a new file; segments before it were synced before it was begun.
+
+A damaged tail that may have been synced makes the journal doubtful: its owner may have acknowledged what is cut. The mark is durable before the
+tail is removed, and stays until `renewed`.
 """
 
 from __future__ import annotations
@@ -13,6 +19,9 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from itertools import pairwise
 
+import msgspec
+
+from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.storage.records import (
     HEADER,
     OVERHEAD,
@@ -21,9 +30,12 @@ from nodes.storage.records import (
     UnknownJournal,
     check_header,
     header,
+    never_synced,
     pack,
+    record_at,
     scan,
 )
+from nodes.storage.sealed import seal, unseal
 from nodes.world import AppendFile, Disk
 
 SEGMENT_OCTETS = 16 << 20
@@ -33,7 +45,18 @@ RECENT = 512
 RUN_BYTES = 1 << 20
 """So much of a segment is read at once, or one record."""
 
-__all__ = ["Journal", "JournalCorrupt", "UnknownJournal"]
+DOUBT_FILE = "doubtful"
+MAGIC = b"CLVRDOUB"
+FORMAT = 1
+
+__all__ = ["Doubt", "Journal", "JournalCorrupt", "UnknownJournal"]
+
+
+class Doubt(msgspec.Struct, frozen=True, array_like=True):
+    """The last record that is surely here; behind it there may have been others, which may have been acknowledged (safety rule 23)."""
+
+    epoch: int
+    sn: int
 
 
 class Segment:
@@ -75,17 +98,35 @@ class Journal:
         self._failed: OSError | None = None
         self.cut_octets = 0
         """What opening found behind the last whole record; the first sync removes it."""
+        self.doubtful: Doubt | None = None
+        """Set while records that were acknowledged may lack here: the owner counts in no quorum."""
+        self._doubt_is_kept = False
+        self._read_back: tuple[str, int] | None = None
+        """The file of the last segment, and how much of it is valid, until it is written into a new one."""
 
     @classmethod
-    def open(cls, disk: Disk, directory: str) -> Journal:
-        """Reads what is there. Raises JournalCorrupt, OSError; alters nothing."""
+    def open(cls, disk: Disk, directory: str, mutations: Mutations = NO_MUTATIONS) -> Journal:
+        """Reads what is there. Raises JournalCorrupt, SealBroken, OSError; alters nothing."""
         journal = cls(disk, directory)
-        names = [name for name in disk.names(directory) if name.endswith(".seg")]
-        for name in names:
-            journal._read_segment(name, last=name == names[-1])
+        names = disk.names(directory)
+        segments = [name for name in names if name.endswith(".seg")]
+        for name in segments:
+            journal._read_segment(name, last=name == segments[-1])
+        if DOUBT_FILE in names:
+            path = journal._doubt_path
+            journal.doubtful = unseal(path, MAGIC, FORMAT, disk.read(path), Doubt)
+            journal._doubt_is_kept = True
+        if mutations.cut_is_forgotten:
+            journal.doubtful = None
+        if mutations.sync_failed_then_trusted:
+            journal._read_back = None
         if not journal._segments:
             journal._segments.append(Segment(journal._path(1), 1))
         return journal
+
+    @property
+    def _doubt_path(self) -> str:
+        return f"{self._directory}/{DOUBT_FILE}"
 
     def _path(self, first_sn: int) -> str:
         return f"{self._directory}/{first_sn:020d}.seg"
@@ -100,17 +141,31 @@ class Journal:
                 path, 0, segment.first_sn, f"sn {self._segments[-1].next_sn} should come next"
             )
         octets = self._disk.read(path)
-        valid = 0
+        valid = epoch = 0
         if len(octets) >= HEADER.size:
             check_header(path, octets, segment.first_sn)
-            segment.ends.extend(entry.end for entry in scan(path, octets, segment.first_sn, last))
+            for entry in scan(path, octets, segment.first_sn, last):
+                segment.ends.append(entry.end)
+                epoch = entry.epoch
             valid = segment.size
         elif not last:
             raise JournalCorrupt(path, 0, segment.first_sn, "the head is cut off and another segment follows")
         if len(octets) > valid:
             self.cut_octets = len(octets) - valid
             self._cut = (path, valid)
+            if valid and not never_synced(octets, valid, segment.next_sn):
+                self.doubtful = Doubt(epoch or self._last_epoch(), segment.next_sn - 1)
+        self._read_back = (path, valid)
         self._segments.append(segment)
+
+    def _last_epoch(self) -> int:
+        """Of the last record of the segment that was read last; 0 when there is none."""
+        if not self._segments or not self._segments[-1].ends:
+            return 0
+        segment = self._segments[-1]
+        start = segment.start(segment.next_sn - 1)
+        entry = record_at(self._disk.read(segment.path, start, segment.size - start), 0)
+        return 0 if entry is None else entry.epoch
 
     @property
     def first_sn(self) -> int:
@@ -232,13 +287,17 @@ class Journal:
                 raise
 
     async def _carry_out(self) -> None:
-        """Removals from the last to the first, so that whatever is left after a crash is a journal; then the cut, then records."""
+        """Removals from the last to the first, so that whatever is left after a crash is a journal; then what was read, the cut, records."""
+        await self._keep_doubt()
         gone, self._gone = self._gone, []
+        read_back, self._read_back = self._read_back, None
         cut, self._cut = self._cut, None
         pending, self._pending = self._pending, []
         fresh, self._fresh = self._fresh, False
         for path in gone:
             self._remove(path)
+        if read_back is not None and read_back[0] not in gone:
+            await self._disk.replace(read_back[0], self._disk.read(read_back[0], 0, read_back[1]))
         there = cut is not None and cut[0].rpartition("/")[2] in self._disk.names(self._directory)
         if cut is not None and cut[0] not in gone and there:
             await self._opened(cut[0]).truncate(cut[1])
@@ -249,6 +308,22 @@ class Journal:
             records = [record for each, record in pending if each is segment]
             del pending[: len(records)]
             await self._write(segment, b"".join(records))
+
+    async def _keep_doubt(self) -> None:
+        if self.doubtful is not None and not self._doubt_is_kept:
+            await self._disk.replace(self._doubt_path, seal(MAGIC, FORMAT, self.doubtful))
+            self._doubt_is_kept = True
+
+    async def renewed(self) -> None:
+        """Nothing is in doubt any more: the owner has been given all that was acknowledged, or nobody takes this for the journal that it was.
+
+        Durable when it returns. Raises OSError.
+        """
+        await self.sync()
+        self.doubtful = None
+        if self._doubt_is_kept:
+            self._doubt_is_kept = False
+            self._remove(self._doubt_path)
 
     async def _write(self, segment: Segment, octets: bytes) -> None:
         file = self._opened(segment.path)
@@ -284,7 +359,9 @@ class Journal:
     def drop_before(self, sn: int) -> None:
         """Removes whole segments that hold nothing from sn on; durable some time later."""
         while len(self._segments) > 1 and self._segments[1].first_sn <= sn:
-            if any(each is self._segments[0] for each, _ in self._pending):
+            oldest = self._segments[0]
+            not_durable = self._read_back is not None and self._read_back[0] == oldest.path
+            if not_durable or any(each is oldest for each, _ in self._pending):
                 return
             self._remove(self._segments.pop(0).path)
 

@@ -110,6 +110,27 @@ def scan(file: str, octets: bytes, first_sn: int, last_segment: bool) -> Iterato
         offset, sn = entry.end, sn + 1
 
 
+def never_synced(octets: bytes, offset: int, sn: int) -> bool:
+    """Whether the damaged rest of the last segment is the beginning of record `sn`, whose sync never returned.
+
+    A sync that returned leaves whole records. Rot alters bytes and takes none away, so that what rotted is as long as its head says; an append
+    that power loss interrupted is shorter. A head that cannot be believed decides nothing.
+    """
+    if len(octets) - offset < OVERHEAD:
+        return True
+    length, crc = FRAME.unpack_from(octets, offset)
+    found, _ = HEAD.unpack_from(octets, offset + FRAME.size)
+    if found != sn or length > PAYLOAD_MAX or offset + OVERHEAD + length <= len(octets):
+        return False
+    return not any(_fits(octets, offset, length ^ (1 << bit), crc) for bit in range(32))
+
+
+def _fits(octets: bytes, offset: int, length: int, crc: int) -> bool:
+    """Whether the record would be valid with this length: then only its length has rotted."""
+    end = offset + OVERHEAD + length
+    return end <= len(octets) and crc32c(octets[offset + FRAME.size : end]) == crc
+
+
 def follows(octets: bytes, offset: int, sn: int) -> bool:
     """Whether any valid record of a later sn begins behind a damaged one.
 

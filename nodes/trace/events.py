@@ -78,6 +78,8 @@ class Serving(Event, frozen=True, array_like=True, gc=False):
     epoch: int
     sn: int
     crc: int
+    members: list[str] = []
+    """Of the view that begins; empty where one server leads."""
 
 
 class StoppedServing(Event, frozen=True, array_like=True, gc=False):

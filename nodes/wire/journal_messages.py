@@ -136,11 +136,14 @@ class ReadEntries(Question, array_like=True, tag=True, gc=False):
 
 
 class EntriesRead(Reply, array_like=True, tag=True, gc=False):
-    """Entries without gap from `from_sn` on; empty when the first is not here."""
+    """All entries from `from_sn` up to `covered_sn` that are here: with gaps, where others have what is between."""
 
     from_sn: int
+    covered_sn: int
     confirmed_sn: int
+    numbers: list[int]
     entries: list[bytes]
+    """One for each number."""
 
 
 JOURNAL_MESSAGES: tuple[type[Message], ...] = (

@@ -58,6 +58,8 @@ class Request(Message, array_like=True, tag=True, gc=False):
     """Under how many moves of directories they were resolved."""
     seen_ns: int = 0
     """The latest `at_ns` that the client was answered."""
+    leg: int = 0
+    """How often the call has been referred before: every copy of one leg is sent to one group only."""
 
 
 class Answer(Message, array_like=True, tag=True, gc=False):
@@ -70,6 +72,9 @@ class Answer(Message, array_like=True, tag=True, gc=False):
     """POSIX name with a message after a colon, or empty."""
     at_ns: int = 0
     """When, on the clock that all groups keep in step by telling it with every message."""
+    forgotten: bool = False
+    """Refused because nothing of this call can be remembered: its session is not open, or was opened anew. An earlier copy may have been
+    carried out."""
 
 
 class Refused(Message, array_like=True, tag=True, gc=False):
@@ -93,6 +98,8 @@ class Referred(Message, array_like=True, tag=True, gc=False):
     """None: what the client resolved before is no longer true."""
     moves: int
     at_ns: int
+    leg: int = 0
+    """Of the request. No copy of a write of this leg, or of an earlier one, is carried out by this group any more."""
 
 
 class CheckOperation(Message, array_like=True, tag=True, gc=False):
@@ -107,6 +114,8 @@ class Checked(Message, array_like=True, tag=True, gc=False):
     epoch: int
     state: str
     """recorded (the answer follows by itself), pending, or absent."""
+    at_ns: int = 0
+    """The stamp of a record that would be made now."""
 
 
 class AskView(Message, array_like=True, tag=True, gc=False):

@@ -76,6 +76,7 @@ ALLOWED: dict[str, set[str]] = {
         "nodes.client",
         "nodes.invariants",
     },
+    "nodes.explore": FLOOR | {"nodes.explore", "nodes.sim", "nodes.client", "nodes.invariants"},
     "nodes.__main__": {"nodes.real"},
     "nodes.supervisor": {"nodes.supervisor", "nodes.real", "nodes.wire", "nodes.trace"},
     "backend": {"backend", "nodes", "tests.runner", "benchmarks"},

@@ -1,15 +1,26 @@
 """The shared journal in ledgers on bookies (BookKeeper, as HDFS used it): recovery and reading; `ledger_writer.py` writes.
 
-Ensemble, write quorum and acknowledgement quorum are the same three bookies, so that one of them that is fenced shuts a writer out, and
-one that lacks an entry proves that nobody was told of it.
+Three numbers, E ≥ Qw ≥ Qa: entry i of a ledger goes to Qw of the E bookies of its ensemble, beginning at i mod E, and is acknowledged when Qa of
+them have it durably.
+
+- **Who writes is shut out** when of every possible write set Qw - Qa + 1 bookies are fenced: fewer than Qa are left that would take an entry.
+- **An entry was never acknowledged** when Qw - Qa + 1 of its write set, all of them fenced, lack it: at most Qa - 1 others can have it. The
+  ledger ends before the first such entry, because entries are acknowledged in their order. Every question of a recovery fences who is asked; a
+  bookie that said "no" and took the entry afterwards would count on both sides.
+- **An entry that any bookie has** may have been acknowledged: it is written again, to Qa of its write set, before the ledger is closed.
+- **A reader** who has heard from any E - Qw + 1 bookies has heard from one of each write set; which has the entry, unless it was one of the
+  Qw - Qa that were not waited for. Then others are asked.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
-from nodes.config import MILLISECOND
+from msgspec.structs import replace
+
+from nodes.config import MILLISECOND, ClusterConfig
 from nodes.protocols.baselines.ledger_writer import TICK_NS, LedgerWriter
 from nodes.protocols.baselines.ledgers import Book, Fragment, Ledger, Ledgers
 from nodes.protocols.baselines.local import LocalJournal
@@ -21,17 +32,23 @@ from nodes.wire.journal_messages import EntriesRead, EntryAdded, LedgerFenced, R
 from nodes.wire.messages import Mark, Message
 from nodes.world import ConnectionLoss, World
 
-ENSEMBLE = 3
 ASK_NS = 300 * MILLISECOND
 LAST = 1 << 62
 
 
 class BookKeeper:
     def __init__(
-        self, world: World, bookies: list[str], view: GlobalView, local: LocalJournal, patience_ns: int
+        self,
+        world: World,
+        cluster: ClusterConfig,
+        view: GlobalView,
+        local: LocalJournal,
+        patience_ns: int,
     ):
         self._world = world
-        self._bookies = bookies
+        self._config = cluster.journal
+        self._mutations = cluster.mutations
+        self._bookies = cluster.journal.nodes
         self._local = local
         self._patience_ns = patience_ns
         self._ledgers = Ledgers(world.coordination, view)
@@ -60,7 +77,7 @@ class BookKeeper:
 
     async def _ask(self, bookie: str, ledger: int, from_sn: int, fence: bool = False) -> EntriesRead | None:
         reply = await self._calls.ask(bookie, ReadEntries(0, ledger, from_sn, LAST, fence), ASK_NS)
-        return reply if isinstance(reply, EntriesRead) and reply.from_sn == from_sn else None
+        return reply if isinstance(reply, EntriesRead) and fits(reply, from_sn) else None
 
     async def _find(self, but: list[str]) -> list[str]:
         """Bookies that answer now, the ensemble's left out."""
@@ -87,49 +104,63 @@ class BookKeeper:
             return None
 
     async def _close(self, book: Book, version: int, deadline_ns: int) -> int | None:
-        """The ledger ends behind the last entry that any bookie of its ensemble has; those that may not be on all are written again."""
+        """The ledger ends before the first entry that was surely never acknowledged; what may not be on a quorum is written again."""
         ledger = book.ledgers[-1]
-        fragment = ledger.fragments[-1]
-        found = await self._fence(ledger, fragment, deadline_ns)
-        if found is None:
+        confirmed_sn = await self._fence(ledger, deadline_ns)
+        if confirmed_sn is None:
             return None
-        confirmed_sn, entries = found
-        writer = self._writer = LedgerWriter(
-            self._world, self._ledgers, book, version, self._local, self._patience_ns, self._find, confirmed_sn, True
-        )  # fmt: skip
-        for sn in sorted(entries):
-            if sn > confirmed_sn:
-                writer.add(sn, entries[sn])
-        while not writer.all_added:
+        entries = await self._unconfirmed(ledger, confirmed_sn, deadline_ns)
+        if entries is None:
+            return None
+        writer = self._writer = self._writer_of(
+            book, version, confirmed_sn, True, self._mutations.ensemble_changed_while_closing
+        )
+        end_sn = confirmed_sn + len(entries)
+        for sn, octets in enumerate(entries, confirmed_sn + 1):
+            writer.add(sn, octets)
+        while writer.confirmed_sn < end_sn:
             if self._world.clock.monotonic_ns() > deadline_ns:
                 return None
             await writer.tend()
             await self._world.clock.sleep(TICK_NS)
-        end_sn = max([confirmed_sn, *entries])
-        ledger = writer.ledger
-        closed = Ledger(ledger.number, ledger.first_sn, ledger.fragments, end_sn)
+        closed = replace(writer.ledger, last_sn=end_sn)
         await self._ledgers.write(writer.book.with_last(closed), writer.version)
         return end_sn
 
-    async def _fence(
-        self, ledger: Ledger, fragment: Fragment, deadline_ns: int
-    ) -> tuple[int, dict[int, bytes]] | None:
-        """What was surely acknowledged, and the entries of the last fragment without gap; every bookie is asked, one must answer."""
-        confirmed_sn, entries, heard = fragment.from_sn - 1, dict[int, bytes](), False
-        while not heard:
+    async def _fence(self, ledger: Ledger, deadline_ns: int) -> int | None:
+        """Shuts the writer out; what was surely acknowledged by then. None: too few bookies answered in time."""
+        fragment = ledger.fragments[-1]
+        confirmed_sn, fenced = fragment.from_sn - 1, list[str]()
+        while not ledger.shut_by(fragment, fenced):
             if self._world.clock.monotonic_ns() > deadline_ns:
                 return None
-            for bookie in fragment.bookies:
-                sn = fragment.from_sn
-                while (reply := await self._ask(bookie, ledger.number, sn, fence=True)) is not None:
-                    heard = True
+            for bookie in [each for each in fragment.bookies if each not in fenced]:
+                reply = await self._ask(bookie, ledger.number, LAST, fence=True)
+                if reply is not None:
+                    fenced.append(bookie)
                     confirmed_sn = max(confirmed_sn, reply.confirmed_sn)
-                    for octets in reply.entries:
-                        entries.setdefault(sn, octets)
-                        sn += 1
-                    if not reply.entries:
-                        break
-        return confirmed_sn, entries
+            await self._world.clock.sleep(MILLISECOND)
+        return confirmed_sn
+
+    async def _unconfirmed(self, ledger: Ledger, confirmed_sn: int, deadline_ns: int) -> list[bytes] | None:
+        """The entries behind `confirmed_sn` that may have been acknowledged. None: too few bookies answered in time."""
+        fragment = ledger.fragments[-1]
+        found, reached = dict[int, bytes](), dict.fromkeys(fragment.bookies, confirmed_sn)
+        sn = confirmed_sn + 1
+        while True:
+            while sn in found:
+                sn += 1
+            lacking = [bookie for bookie in ledger.write_set(fragment, sn) if reached[bookie] >= sn]
+            if len(lacking) >= ledger.witnesses:
+                return [found[each] for each in range(confirmed_sn + 1, sn)]
+            if self._world.clock.monotonic_ns() > deadline_ns:
+                return None
+            for bookie in [each for each in fragment.bookies if reached[each] < LAST]:
+                reply = await self._ask(bookie, ledger.number, reached[bookie] + 1, fence=True)
+                if reply is not None:
+                    found.update(zip(reply.numbers, reply.entries, strict=True))
+                    reached[bookie] = reply.covered_sn
+            await self._world.clock.sleep(MILLISECOND)
 
     # --- reading -----------------------------------------------------------------------------------------------
 
@@ -141,35 +172,61 @@ class BookKeeper:
         if ledger is None:
             return []
         fragment, last_sn = ledger.fragment_of(from_sn)
+        found, confirmed_sn, answered = dict[int, bytes](), from_sn - 1, 0
+        run: list[bytes] = []
         for _ in fragment.bookies:
             bookie = fragment.bookies[self._turn % len(fragment.bookies)]
             reply = await self._ask(bookie, ledger.number, from_sn)
             if reply is not None:
-                end_sn = reply.confirmed_sn if last_sn < 0 else last_sn
-                entries = reply.entries[: max(0, end_sn - from_sn + 1)]
-                if entries:
-                    return entries
+                answered += 1
+                confirmed_sn = max(confirmed_sn, reply.confirmed_sn)
+                found.update(zip(reply.numbers, reply.entries, strict=True))
+                run = run_of(found, from_sn, confirmed_sn if last_sn < 0 else last_sn)
+            if run and answered > len(fragment.bookies) - ledger.write_quorum:
+                break
             self._turn += 1
-        return []
+        return run
 
     # --- writing -----------------------------------------------------------------------------------------------
 
     async def begin(self, epoch: int, last: Mark, timeout_ns: int) -> LedgerWriter | None:
         """A ledger of its own for this epoch."""
         deadline_ns = self._world.clock.monotonic_ns() + timeout_ns
-        while len(ensemble := (await self._find([]))[:ENSEMBLE]) < ENSEMBLE:
+        journal = self._config
+        while len(ensemble := (await self._find([]))[: journal.ensemble]) < journal.ensemble:
             if self._world.clock.monotonic_ns() > deadline_ns:
                 return None
         book, version = await self._ledgers.read_newest()
         if book.ledgers and book.ledgers[-1].last_sn != last.sn:
             return None
-        ledger = Ledger(epoch, last.sn + 1, [Fragment(last.sn + 1, sorted(ensemble))])
+        fragments = [Fragment(last.sn + 1, sorted(ensemble))]
+        ledger = Ledger(
+            epoch, last.sn + 1, fragments, write_quorum=journal.write_quorum, ack_quorum=journal.ack_quorum
+        )
         book = Book([*book.ledgers, ledger])
         try:
             await self._ledgers.write(book, version)
         except (ViewMoved, ConnectionLoss):
             return None
-        self._writer = LedgerWriter(
-            self._world, self._ledgers, book, version + 1, self._local, self._patience_ns, self._find, last.sn, False
-        )  # fmt: skip
+        self._writer = self._writer_of(book, version + 1, last.sn, False, True)
         return self._writer
+
+    def _writer_of(
+        self, book: Book, version: int, confirmed_sn: int, recovering: bool, records_changes: bool
+    ) -> LedgerWriter:
+        return LedgerWriter(
+            self._world, self._ledgers, book, version, self._local, self._patience_ns, self._find, confirmed_sn, recovering,
+            records_changes,
+        )  # fmt: skip
+
+
+def fits(reply: EntriesRead, from_sn: int) -> bool:
+    """Whether it answers a question for the entries from `from_sn` on."""
+    bounds = [from_sn - 1, *reply.numbers, reply.covered_sn + 1]
+    ascending = all(before < after for before, after in itertools.pairwise(bounds))
+    return reply.from_sn == from_sn and ascending and len(reply.numbers) == len(reply.entries)
+
+
+def run_of(found: dict[int, bytes], from_sn: int, to_sn: int) -> list[bytes]:
+    """What was found of `from_sn` to `to_sn`, up to the first gap."""
+    return [found[sn] for sn in itertools.takewhile(found.__contains__, range(from_sn, to_sn + 1))]

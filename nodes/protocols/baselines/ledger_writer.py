@@ -1,11 +1,15 @@
-"""Slot `journal_sync`, mechanism `bookkeeper`: a group is an entry, and safe when every bookie of the ensemble has it durably.
+"""Slot `journal_sync`, mechanism `bookkeeper`: a group is an entry, and safe when the acknowledgement quorum of its write set has it durably.
 
-A bookie that does not answer in time is replaced by another one, which the ledger's record says before its answer counts.
+A bookie that does not answer in time is replaced by another one, which the ledger's record says before its answer counts. Only who closes a
+ledger keeps such changes back until the record says where the ledger ends: a second recovery that found them would take the new bookies' empty
+disks for a proof that nobody was answered.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+
+import msgspec
 
 from nodes.config import MILLISECOND
 from nodes.protocols.baselines.ledgers import Book, Fragment, Ledger, Ledgers
@@ -19,14 +23,32 @@ from nodes.world import ConnectionLoss, World
 
 TICK_NS = 50 * MILLISECOND
 PATIENCES = 8
-"""So many times the patience with one bookie without a whole ensemble, and the writer gives up."""
+"""So many times the patience with one bookie without an acknowledgement quorum, and the writer gives up."""
 
 FindBookies = Callable[[list[str]], Awaitable[list[str]]]
 """Who answers now, but for those that are named."""
 
 
+class Entry(msgspec.Struct):
+    """One entry until its whole write set has it, or the silent ones of it have been given up."""
+
+    octets: bytes
+    write_set: list[str]
+    since_ns: int
+    """When it was first sent to this write set."""
+    sent_ns: int
+    stored: list[str] = []
+    """Bookies that have acknowledged it, also such as have left the write set."""
+
+    def owing(self) -> list[str]:
+        return [bookie for bookie in self.write_set if bookie not in self.stored]
+
+
 class LedgerWriter:
-    """Adds entries to the last ledger of the book: a new one's, or in a recovery those that are written again (`recovering`)."""
+    """Adds entries to the last ledger of the book: a new one's, or in a recovery those that are written again (`recovering`).
+
+    `records_changes`: a new ensemble is written into the ledger's record at once.
+    """
 
     def __init__(
         self,
@@ -39,6 +61,7 @@ class LedgerWriter:
         find: FindBookies,
         confirmed_sn: int,
         recovering: bool,
+        records_changes: bool,
     ):
         self._world = world
         self._ignoring = Ignoring(world)
@@ -49,16 +72,16 @@ class LedgerWriter:
         self._patience_ns = patience_ns
         self._find = find
         self._recovering = recovering
+        self._records_changes = records_changes
         self.on_progress: Callable[[], None] = lambda: None
-        self._confirmed_sn = confirmed_sn
-        """Everything up to here is on the whole ensemble."""
+        self.confirmed_sn = confirmed_sn
+        """Everything up to here has its acknowledgement quorum."""
         self._own_sn = confirmed_sn
-        self._acknowledged: dict[str, int] = {}
         self._changing = False
-        self._pending: dict[int, bytes] = {}
-        """Entries that not everybody has acknowledged."""
-        self._since_ns = 0
-        self._sent_ns = 0
+        self._pending: dict[int, Entry] = {}
+        """Entries that not everybody has acknowledged, ascending."""
+        self._progress_ns = 0
+        """When an entry was last added or confirmed."""
         self._lost = ""
 
     @property
@@ -66,8 +89,8 @@ class LedgerWriter:
         return self.book.ledgers[-1]
 
     @property
-    def _ensemble(self) -> list[str]:
-        return self.ledger.fragments[-1].bookies
+    def _fragment(self) -> Fragment:
+        return self.ledger.fragments[-1]
 
     # --- slot --------------------------------------------------------------------------------------------------
 
@@ -87,52 +110,75 @@ class LedgerWriter:
         """The next entry says so."""
 
     def safe(self, sn: int) -> bool:
-        return self._own_sn >= sn and self._confirmed_sn >= sn
+        return self._own_sn >= sn and self.confirmed_sn >= sn
 
     def holders(self, sn: int) -> list[str]:
+        """Who has the entry; entries are spread, so no bookie need have those before it."""
         mine = [self._world.name] if self._own_sn >= sn else []
-        return mine + [name for name in self._ensemble if self._acknowledged.get(name, 0) >= sn]
+        entry = self._pending.get(sn)
+        if entry is not None:
+            return mine + [bookie for bookie in entry.write_set if bookie in entry.stored]
+        return mine + (self._write_set(sn) if sn <= self.confirmed_sn else [])
+
+    def _write_set(self, sn: int) -> list[str]:
+        """Also of an entry of an earlier ledger."""
+        ledger = self.book.ledger_of(sn) or self.ledger
+        return ledger.write_set(ledger.fragment_of(sn)[0], sn)
 
     # --- steps -------------------------------------------------------------------------------------------------
 
     def add(self, sn: int, octets: bytes) -> None:
-        self._pending[sn] = octets
-        self._since_ns = self._world.clock.monotonic_ns()
+        now = self._progress_ns = self._world.clock.monotonic_ns()
+        self._pending[sn] = Entry(octets, self._write_set(sn), now, now)
         self._send(sn)
 
     def _send(self, sn: int) -> None:
-        self._sent_ns = self._world.clock.monotonic_ns()
-        message = AddEntry(self.ledger.number, sn, self._confirmed_sn, self._recovering, self._pending[sn])
-        for name in self._ensemble:
-            if self._acknowledged.get(name, 0) < sn:
-                self._world.network.send(name, message)
+        """To those of its write set that have not acknowledged it."""
+        entry = self._pending[sn]
+        entry.sent_ns = self._world.clock.monotonic_ns()
+        confirmed_sn = min(self.confirmed_sn, sn - 1)
+        message = AddEntry(self.ledger.number, sn, confirmed_sn, self._recovering, entry.octets)
+        for bookie in entry.owing():
+            self._world.network.send(bookie, message)
 
     def on_own_durable(self, mark: Mark) -> None:
         self._own_sn = mark.sn
         self.on_progress()
 
     def on_added(self, peer: str, message: EntryAdded) -> None:
-        """Entries are acknowledged in their order: a later one that comes early is sent again."""
         number = self.ledger.number
         if message.ledger != number:
             told = f"of ledger {message.ledger}; this is ledger {number}"
             self._ignoring.tell(peer, message, told)
-        elif peer not in self._ensemble:
+            return
+        if peer not in self._fragment.bookies:
             self._ignoring.tell(peer, message, f"not of the ensemble of ledger {number}")
-        else:
-            if message.sn == self._acknowledged.get(peer, self._confirmed_sn) + 1:
-                self._acknowledged[peer] = message.sn
+            return
+        entry = self._pending.get(message.sn)
+        if entry is not None and peer in entry.owing():
+            entry.stored.append(peer)
             self._count()
+            self._forget_if_whole(message.sn)
 
     def _count(self) -> None:
+        """Entries are confirmed in their order; not while a new ensemble is being recorded."""
         if self._changing:
             return
-        least = min(self._acknowledged.get(name, 0) for name in self._ensemble)
-        if least > self._confirmed_sn:
-            for sn in range(self._confirmed_sn + 1, least + 1):
-                self._pending.pop(sn, None)
-            self._confirmed_sn = least
+        first_sn = self.confirmed_sn + 1
+        while (entry := self._pending.get(self.confirmed_sn + 1)) is not None:
+            if len(entry.write_set) - len(entry.owing()) < self.ledger.ack_quorum:
+                break
+            self.confirmed_sn += 1
+        if self.confirmed_sn >= first_sn:
+            self._progress_ns = self._world.clock.monotonic_ns()
             self.on_progress()
+            for sn in range(first_sn, self.confirmed_sn + 1):
+                self._forget_if_whole(sn)
+
+    def _forget_if_whole(self, sn: int) -> None:
+        entry = self._pending.get(sn)
+        if entry is not None and sn <= self.confirmed_sn and not entry.owing():
+            del self._pending[sn]
 
     def on_fenced(self, peer: str, message: LedgerFenced) -> None:
         if message.ledger != self.ledger.number:
@@ -140,10 +186,6 @@ class LedgerWriter:
             self._ignoring.tell(peer, message, told)
         else:
             self._lost = f"{peer} says that ledger {message.ledger} is being closed"
-
-    @property
-    def all_added(self) -> bool:
-        return not self._pending
 
     # --- time --------------------------------------------------------------------------------------------------
 
@@ -159,41 +201,65 @@ class LedgerWriter:
         if not self._pending:
             return
         now = self._world.clock.monotonic_ns()
-        late = now - self._since_ns
-        silent = [name for name in self._ensemble if self._acknowledged.get(name, 0) < min(self._pending)]
-        if late > PATIENCES * self._patience_ns:
-            raise JournalLost(f"{', '.join(silent)} of ledger {self.ledger.number} cannot be replaced")
-        if late > self._patience_ns and silent:
-            await self._replace(silent)
-        elif now - self._sent_ns > 2 * TICK_NS:
-            for sn in sorted(self._pending):
+        silent = self._silent(now)
+        waits = self.confirmed_sn + 1 in self._pending
+        if waits and now - self._progress_ns > PATIENCES * self._patience_ns:
+            lacking = f"entry {self.confirmed_sn + 1} of ledger {self.ledger.number}"
+            raise JournalLost(
+                f"{lacking} finds no acknowledgement quorum; {', '.join(silent) or 'nobody'} is silent"
+            )
+        if silent:
+            await self._replace()
+        for sn, entry in list(self._pending.items()):
+            if now - entry.sent_ns > 2 * TICK_NS:
                 self._send(sn)
 
-    async def _replace(self, silent: list[str]) -> None:
-        """A new fragment from the first entry that not everybody has: written before anybody's answer to it counts."""
-        spare = await self._find(self._ensemble)
-        if len(spare) < len(silent) or not self._pending:
-            return
-        kept = [name for name in self._ensemble if name not in silent]
-        fragment = Fragment(min(self._pending), [*kept, *spare[: len(silent)]])
-        old = self.ledger
-        fragments = [each for each in old.fragments if each.from_sn < fragment.from_sn]
-        ledger = Ledger(old.number, old.first_sn, [*fragments, fragment])
-        book = self.book.with_last(ledger, self.book.closing)
-        self._changing = True
-        try:
-            await self._ledgers.write(book, self.version)
-        except ViewMoved:
-            raise JournalLost("somebody else has changed the ledgers") from None
-        except ConnectionLoss:
-            await self._read_back(book)
-        self.book, self.version = book, self.version + 1
-        self._changing = False
-        for name in spare:
-            self._acknowledged[name] = self._confirmed_sn
-        for sn in sorted(self._pending):
-            self._send(sn)
+    def _silent(self, now: int) -> list[str]:
+        """Bookies of the ensemble that owe an acknowledgement for too long."""
+        late = [entry for entry in self._pending.values() if now - entry.since_ns > self._patience_ns]
+        owing = [bookie for entry in late for bookie in entry.owing()]
+        return [bookie for bookie in self._fragment.bookies if bookie in owing]
+
+    async def _replace(self) -> None:
+        """A new fragment from the first entry that is not confirmed: written before anybody's answer to it counts.
+
+        Each spare bookie takes the place of a silent one, so that the write sets keep those who have answered.
+        """
+        spare = await self._find(self._fragment.bookies)
+        now = self._world.clock.monotonic_ns()
+        places = dict(zip(self._silent(now), spare, strict=False))
+        if places:
+            bookies = [places.get(bookie, bookie) for bookie in self._fragment.bookies]
+            await self._change(Fragment(self.confirmed_sn + 1, bookies))
+        self._give_up_the_late(now)
         self._count()
+
+    async def _change(self, fragment: Fragment) -> None:
+        old = self.ledger
+        earlier = [each for each in old.fragments if each.from_sn < fragment.from_sn]
+        book = self.book.with_last(old.with_fragments([*earlier, fragment]), self.book.closing)
+        if self._records_changes:
+            self._changing = True
+            try:
+                await self._ledgers.write(book, self.version)
+            except ViewMoved:
+                raise JournalLost("somebody else has changed the ledgers") from None
+            except ConnectionLoss:
+                await self._read_back(book)
+            self.version += 1
+            self._changing = False
+        self.book = book
+        now = self._world.clock.monotonic_ns()
+        for sn, entry in self._pending.items():
+            if sn > self.confirmed_sn:
+                entry.write_set, entry.since_ns = self._write_set(sn), now
+                self._send(sn)
+
+    def _give_up_the_late(self, now: int) -> None:
+        """What is confirmed stays with the bookies that have it: here nobody copies it to others later."""
+        for sn, entry in list(self._pending.items()):
+            if sn <= min(self.confirmed_sn, self._own_sn) and now - entry.since_ns > self._patience_ns:
+                del self._pending[sn]
 
     async def _read_back(self, book: Book) -> None:
         """Raises JournalLost when the write did not happen, CoordinationError when even that is unknown."""

@@ -9,7 +9,7 @@ from nodes.world import Coordination, NoNode, Set
 
 
 class Fragment(msgspec.Struct, frozen=True):
-    """From this sn on the entries of a ledger go to these bookies: to all of them."""
+    """From this sn on the entries of a ledger are spread over these bookies, its ensemble."""
 
     from_sn: int
     bookies: list[str]
@@ -21,10 +21,35 @@ class Ledger(msgspec.Struct, frozen=True):
     fragments: list[Fragment]
     last_sn: int = -1
     """-1 until it is closed."""
+    write_quorum: int = 3
+    """Bookies that each entry is sent to."""
+    ack_quorum: int = 3
+    """So many of them have an entry durably before anybody is answered."""
 
     @property
     def closed(self) -> bool:
         return self.last_sn >= 0
+
+    @property
+    def witnesses(self) -> int:
+        """So many of an entry's write set without it prove that nobody was answered; so many of it fenced keep it from being acknowledged."""
+        return self.write_quorum - self.ack_quorum + 1
+
+    def write_set(self, fragment: Fragment, sn: int) -> list[str]:
+        """The bookies of one entry: so many as the write quorum, beginning at sn modulo the ensemble."""
+        bookies = fragment.bookies
+        return [bookies[(sn + place) % len(bookies)] for place in range(min(self.write_quorum, len(bookies)))]
+
+    def shut_by(self, fragment: Fragment, fenced: list[str]) -> bool:
+        """Whether these fenced bookies leave no write set that could acknowledge an entry."""
+        starts = range(len(fragment.bookies))
+        return all(
+            sum(bookie in fenced for bookie in self.write_set(fragment, start)) >= self.witnesses
+            for start in starts
+        )
+
+    def with_fragments(self, fragments: list[Fragment]) -> Ledger:
+        return msgspec.structs.replace(self, fragments=fragments)
 
     def fragment_of(self, sn: int) -> tuple[Fragment, int]:
         """Who has the entry, and the last one that lies at the same bookies; -1 when that is open."""

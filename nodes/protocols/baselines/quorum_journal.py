@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from nodes.config import MILLISECOND
+from nodes.config import MILLISECOND, ClusterConfig
 from nodes.protocols.baselines.local import LocalJournal
 from nodes.protocols.baselines.quorum_writer import QuorumWriter
 from nodes.replicas.view import GlobalView
@@ -57,7 +57,7 @@ class QuorumJournal:
     def __init__(
         self,
         world: World,
-        nodes: list[str],
+        cluster: ClusterConfig,
         view: GlobalView,
         local: LocalJournal,
         patience_ns: int,
@@ -65,7 +65,7 @@ class QuorumJournal:
         segment_ns: int = 0,
     ):
         self._world = world
-        self._nodes = nodes
+        self._nodes = cluster.journal.nodes
         self._local = local
         self._patience_ns = patience_ns
         self._finished_only = finished_only

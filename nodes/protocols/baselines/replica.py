@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nodes.config import GroupConfig, ServerConfig
 from nodes.metadata.namespace import Namespace
 from nodes.protocols.baselines.local import LocalJournal
 from nodes.replicas.log import NOTHING, ReplicaLog
+from nodes.replicas.record_clock import RecordClock
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import GlobalView
 from nodes.storage.journal_file import Journal
@@ -25,6 +26,11 @@ class Replica:
     log: ReplicaLog
     state: ReplicatedState
     local: LocalJournal
+    times: RecordClock = field(init=False)
+    """What stamps this server's records, since its process began."""
+
+    def __post_init__(self) -> None:
+        self.times = RecordClock(self.world.clock, self.config.cluster.mutations.clock_jump_stamps)
 
     @property
     def last(self) -> Mark:

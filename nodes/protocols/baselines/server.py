@@ -42,7 +42,7 @@ class SharedJournalServer:
         self._replica = replica = open_replica(world, config, self._group)
         self._journal = make_journal(
             world,
-            config.cluster.journal.nodes,
+            config.cluster,
             replica.view,
             replica.local,
             config.cluster.timing.ack_timeout_ms * MILLISECOND,

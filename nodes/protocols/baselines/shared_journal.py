@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from nodes.config import ClusterConfig
 from nodes.protocols.baselines.local import LocalJournal
 from nodes.replicas.view import GlobalView
 from nodes.slots import JournalSync
@@ -47,5 +48,5 @@ class SharedJournal(Protocol):
         """The next group will follow on `last`. None: too few nodes answered. Raises CoordinationError, LostLock."""
 
 
-MakeSharedJournal = Callable[[World, list[str], GlobalView, LocalJournal, int], SharedJournal]
-"""(world, nodes, view, own journal, patience with one node in nanoseconds)"""
+MakeSharedJournal = Callable[[World, ClusterConfig, GlobalView, LocalJournal, int], SharedJournal]
+"""(world, cluster, view, own journal, patience with one node in nanoseconds)"""

@@ -24,9 +24,11 @@ from nodes.protocols.mams.messages import (
     Renewed,
 )
 from nodes.protocols.mams.neighbours import Neighbours
+from nodes.protocols.mams.receivers import follow_receivers
 from nodes.protocols.mams.renewing import RenewingSessions
 from nodes.protocols.mams.replica import Replica
 from nodes.protocols.mams.ssp import Ssp
+from nodes.protocols.mams.stream import Stream
 from nodes.protocols.mams.upgrade import Upgrade
 from nodes.replicas.answering import Answering
 from nodes.replicas.leader import Leader, outlive_holders
@@ -52,8 +54,9 @@ class Active(Leader):
         self.keeper: ConfigurationKeeper | None = None
         self.renewing: RenewingSessions | None = None
         self.imaging: Imaging | None = None
-        early = replica.config.cluster.holes.reads_before_flush
-        self.answering = Answering(replica.world, replica.state, self.lease, early)
+        self.answering = Answering(
+            replica.world, replica.state, self.lease, replica.times, replica.config.cluster
+        )
         self.neighbours: Neighbours | None = None
         """None in a cluster of one group."""
         self.host: Host | None = None
@@ -74,6 +77,13 @@ class Active(Leader):
     @property
     def epoch(self) -> int:
         return self.upgrade.epoch
+
+    @property
+    def writes(self) -> bool:
+        """Whether it serves, writes too."""
+        if not self.serving or not self.lease.holds:
+            return False
+        return self.writer is not None and not self.writer.parked
 
     # --- steps ----------------------------------------------------------------------------------------------------
 
@@ -144,14 +154,21 @@ class Active(Leader):
         if (
             sync is None
             or peer in sync.participants
-            or peer not in sync.configurations[-1].members
-            or (self.serving and peer not in self._asked_back)
+            or peer not in sync.configurations[0].members
+            or (self.serving and not self._asks_back(peer))
         ):
             return
         common = self._replica.log.agrees_up_to(promise.tails)
         matched = None if common is None else self._replica.log.mark_at(common)
         if matched is not None:
-            sync.admit(peer, matched)
+            sync.admit(peer, matched, promise.disk.instance)
+
+    def _asks_back(self, peer: str) -> bool:
+        """One with another disk than the recorded one is no member before it is renewed: it registers."""
+        recovery = self.upgrade.recovery
+        if self.sync is None or recovery is None or peer not in self._asked_back:
+            return False
+        return recovery.is_recorded(self.sync.configurations[0], peer)
 
     # --- procedure ------------------------------------------------------------------------------------------------
 
@@ -173,7 +190,6 @@ class Active(Leader):
         self._role("elected", "step 2 is written")
         self._confirm_lease()
         session_ns = replica.world.coordination.session_timeout_ns
-        began_ns = replica.world.clock.monotonic_ns()
         if not await upgrade.recover(session_ns):
             self.sits_out = True
             await self._give_up("too few members of the last configuration answered")
@@ -181,8 +197,8 @@ class Active(Leader):
         self._open_writer()
         upgrade.holds_intake()
         await self._flush()
-        standbys = await upgrade.register(self._in_step())
-        await outlive_holders(replica.world.clock, replica.view, began_ns + session_ns, self._not_promised)
+        standbys = await upgrade.register(await self._name_disks())
+        await outlive_holders(replica, self._not_promised)
         await replica.ledger.void_pending()
         self._serve(standbys)
         await self._keep()
@@ -192,7 +208,8 @@ class Active(Leader):
         assert upgrade.configuration is not None and upgrade.recovery is not None
         log, holes = replica.log, replica.config.cluster.holes
         sync = self.sync = replica.choice.journal_sync(
-            replica.world, self.epoch, log, replica.state, replica.pool, upgrade.configuration, holes.silent_shrink
+            replica.world, self.epoch, log, replica.state, replica.pool, upgrade.configuration, holes.silent_shrink,
+            replica.config.cluster.mutations,
         )  # fmt: skip
         writer = self.writer = JournalWriter(
             replica.world, replica.group.name, replica.group.number, self.neighbours is not None, self.epoch, replica.origin.incarnation,
@@ -200,7 +217,7 @@ class Active(Leader):
         )  # fmt: skip
         replica.pool.on_own_durable = sync.on_own_durable
         self.keeper = ConfigurationKeeper(replica, sync, self.epoch, log.last.sn)
-        self.imaging = Imaging(replica, sync, self.keeper, self.answering, self.epoch)
+        self.imaging = Imaging(replica, sync, self.answering, self.epoch)
         self.renewing = RenewingSessions(replica, sync, self.keeper, self.answering, self.imaging, self.epoch)
         sync.on_lost = self.renewing.on_lost
         sync.on_far = self.renewing.on_far
@@ -214,6 +231,8 @@ class Active(Leader):
         self._tenure.spawn(self.imaging.run(), "images")
         self._tenure.spawn(self.imaging.look_after(), "pool")
         self._tenure.spawn(self._follow_checkpoints(), "checkpoints")
+        if isinstance(sync, Stream):
+            self._tenure.spawn(follow_receivers(replica, sync, self.epoch), "receivers")
 
     async def _flush(self) -> None:
         """Step 4; ends when the empty group of this epoch, and so everything before it, is committed."""
@@ -230,21 +249,31 @@ class Active(Leader):
             self.upgrade.recovery.ask(self.keeper.missing())
             if clock.monotonic_ns() >= grace_ns:
                 await self._try_shrink()
+                await self._find_quorum()
             for _ in range(10):
                 if replica.state.commit_sn >= sn and not self._expected():
                     break
                 await clock.sleep(FLUSH_LOOK_NS)
 
+    async def _name_disks(self) -> list[str]:
+        """Who is in step, by disks that the record names before anything is answered: the first record names none (safety rule 23)."""
+        assert self.keeper is not None
+        while True:
+            in_step = self._in_step()
+            if await self.keeper.name_disks():
+                return [name for name in in_step if name in self._in_step()]
+            await self._replica.world.clock.sleep(FLUSH_LOOK_NS)
+
     def _expected(self) -> bool:
         """Whether a member that promised has yet to acknowledge the flush."""
         assert self.sync is not None
         last = self._replica.log.last.sn
-        return any(participant.matched.sn < last for participant in self.sync.participants.values())
+        return any(not p.confirmed or p.matched.sn < last for p in self.sync.participants.values())
 
     def _in_step(self) -> list[str]:
         assert self.sync is not None
         last = self._replica.state.commit_sn
-        return [name for name, p in self.sync.participants.items() if p.matched.sn >= last]
+        return [name for name, p in self.sync.participants.items() if p.confirmed and p.matched.sn >= last]
 
     def _not_promised(self, servers: list[str]) -> list[str]:
         """They are asked to: who has promised this epoch answers no more."""
@@ -264,13 +293,17 @@ class Active(Leader):
         if self.neighbours is not None:
             self._join_groups(self.neighbours)
         self.answering.begin(self.epoch)
+        replica.forcing.end("done", f"serves in epoch {self.epoch} from sn {mark.sn} on")
+        self._tenure.spawn(self.answering.end_idle_sessions(), "sessions of dead clients")
 
     def _join_groups(self, neighbours: Neighbours) -> None:
         """Operations on several groups: those that are open are taken up before new ones come (DCFS2 §4.4)."""
         replica, cluster = self._replica, self._replica.config.cluster
         assert self.writer is not None
         host = self.host = Host(replica, self._tenure, self.epoch, self.writer, self.answering, neighbours)
-        policy = placement(cluster.placement, host.groups, cluster.granularity, replica.world.rng)
+        policy = placement(
+            cluster.placement, host.groups, cluster.granularity, replica.world.rng, cluster.ddg_as_printed
+        )
         cross_group = replica.choice.cross_group(host)
         self.answering.joins(cross_group, policy)
         cross_group.resume()
@@ -294,9 +327,19 @@ class Active(Leader):
             await self._replica.world.clock.sleep(pause_ns)
 
     async def _try_shrink(self) -> None:
-        assert self.keeper is not None
+        assert self.keeper is not None and self.sync is not None
         if self.keeper.missing():
             await self.keeper.shrink()
+        if self.sync.lacks_quorum and self._replica.forcing.stands:
+            done = await self.keeper.force()
+            if done and self.serving:
+                self._replica.forcing.end("done", f"{self._replica.name} takes writes again")
+
+    async def _find_quorum(self) -> None:
+        """Below the floor a group comes back with whoever can be renewed, before it serves (safety rule 19)."""
+        assert self.sync is not None and self.renewing is not None
+        if self.sync.lacks_quorum:
+            await self.renewing.renew_one()
 
     async def _ask_back(self) -> None:
         """A member that fell silent, but is still a standby of the view, is sent journals again once it answers."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from nodes.config import MILLISECOND, SECOND
 from nodes.metadata.pages import Log
-from nodes.protocols.mams.configuration import ConfigurationKeeper
 from nodes.protocols.mams.image_wish import Wish
 from nodes.protocols.mams.messages import ImageGoesOn, ImageTaken, Prune, TakeImage
 from nodes.protocols.mams.replica import Replica
@@ -41,13 +40,11 @@ class Imaging:
         self,
         replica: Replica,
         sync: Ssp,
-        keeper: ConfigurationKeeper,
         answering: Answering,
         epoch: int,
     ):
         self._replica = replica
         self._sync = sync
-        self._keeper = keeper
         self._answering = answering
         self._epoch = epoch
         self._ordered = ""
@@ -299,11 +296,10 @@ class Imaging:
 
     def _prune(self, images: list[StoredImage]) -> None:
         """Journals below the newest image that is whole on a majority, at those who have it; but never what somebody is known to need."""
-        configuration = self._keeper.present
         safe = [
             image
             for image in images
-            if sum(node in image.holders for node in configuration.members) >= configuration.write_quorum
+            if all(each.has_write_quorum(image.holders) for each in self._sync.configurations)
         ]
         if not safe:
             return

@@ -22,6 +22,7 @@ from nodes.protocols.mams.reading import read_from_pool
 from nodes.protocols.mams.replica import Choice, Replica, open_replica
 from nodes.replicas.election import Election, await_members
 from nodes.replicas.following import Following
+from nodes.replicas.forcing import force_questions
 from nodes.replicas.handing import Handlers, hand, hand_call
 from nodes.replicas.loading import loader
 from nodes.replicas.log import NOTHING
@@ -88,7 +89,12 @@ class Mams:
         session.start()
         load = loader(world, lambda: session.leader.answering if session.leader else None)
         orders = pool_orders(lambda: session.leader.imaging if session.leader else None)
+        replica = self._replica
+        force = force_questions(
+            replica.forcing, self._writes, lambda: self._following.epoch, lambda: replica.last.sn
+        )
         questions = {
+            **force,
             "counters": self._tell_counters,
             "load_journal": load,
             **orders,
@@ -96,6 +102,9 @@ class Mams:
             **self._commands.steps(),
         }
         answer_questions(self._replica, questions)
+
+    def _writes(self) -> bool:
+        return self._session.leader is not None and self._session.leader.writes
 
     def _tell_counters(self, question: dict[str, Any]) -> dict[str, Any]:
         """Only the active counts; from all others null."""
@@ -184,11 +193,19 @@ class Mams:
     async def _enter(self) -> None:
         replica = self._replica
         await replica.view.prepare(self._group.members, self._world.network.address)
+        configuration, _ = await replica.view.configuration()
+        if configuration.disks.get(replica.name) != replica.identity.id.instance:
+            await self._promise_again()
         await replica.ledger.prepare()
         if replica.pool.deaf:
             await replica.promise_view()
         await self._incarnations.keep_up()
         await self._following.take_place(JUNIOR, "has entered the view")
+
+    async def _promise_again(self) -> None:
+        """The disk in whose place this one is may have promised more; no epoch is promised before it is written."""
+        node, _ = await self._replica.view.epoch()
+        await self._replica.pool.promise(node.epoch)
 
     async def _look_at_view(self) -> None:
         """One look: what the three watchers point at, and what follows from it."""
@@ -222,6 +239,8 @@ class Mams:
     def _follow(self, place: Place) -> None:
         """The view says what we are: a standby receives, a junior offers itself to the active."""
         following = self._following
+        if place.state == STANDBY:
+            self._replica.forcing.on_standby(place.epoch)
         if place.state != ACTIVE:
             following.believe(place.state, f"the view says {place.state}")
         if place.state == STANDBY:
@@ -229,7 +248,11 @@ class Mams:
         if place.state == JUNIOR and self._reading is None and following.other_leads:
             replica = self._replica
             register = m.Register(
-                following.epoch, replica.state.commit_sn, replica.log.tails(), replica.origin.incarnation
+                following.epoch,
+                replica.state.commit_sn,
+                replica.log.tails(),
+                replica.origin.incarnation,
+                replica.identity.id,
             )
             self._world.network.send(following.active, register)
         elif self._reading is not None and not self._reading.busy:
@@ -246,7 +269,8 @@ class Mams:
         if following.epoch == 0:
             await await_members(self._world, replica.view, self._group.members)
         self._step("draw", "nobody holds the lock")
-        if not await self._election.run(NOTHING if self._by_number_alone else replica.log.last):
+        last = NOTHING if self._by_number_alone else replica.log.last
+        if not await self._election.run(last, replica.forcing.stands):
             await following.changed(self._draw_wait_ns)
             return
         self._step("lock", f"{self._world.name} holds the lock")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nodes.storage.identity import DiskId
 from nodes.wire.calls import Question, Reply
 from nodes.wire.messages import Mark, Message
 
@@ -20,6 +21,8 @@ class Prepared(Message, array_like=True, tag=True, gc=False):
 
     epoch: int
     mark: Mark
+    disk: int = 0
+    """The instance of the disk that has it: what a disk acknowledged that is gone does not count for the next one."""
 
 
 class Mismatch(Message, array_like=True, tag=True, gc=False):
@@ -64,6 +67,7 @@ class Promise(Message, array_like=True, tag=True, gc=False):
     epoch: int
     commit_sn: int
     tails: list[Mark]
+    disk: DiskId = DiskId(0)
 
 
 class Stale(Message, array_like=True, tag=True, gc=False):
@@ -93,6 +97,7 @@ class Register(Message, array_like=True, tag=True, gc=False):
     commit_sn: int
     tails: list[Mark]
     incarnation: int = 0
+    disk: DiskId = DiskId(0)
 
 
 class Renew(Message, array_like=True, tag=True, gc=False):

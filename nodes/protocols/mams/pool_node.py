@@ -5,7 +5,7 @@ One procedure writes the journal, so that whatever arrived while it was syncing 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
@@ -26,8 +26,9 @@ from nodes.protocols.mams.messages import (
     Recover,
     Stale,
 )
-from nodes.replicas.log import ReplicaLog, decode_group
+from nodes.replicas.log import ReplicaLog, decode_group, mark_of
 from nodes.replicas.state import ReplicatedState
+from nodes.storage.identity import Identity
 from nodes.storage.sealed import seal
 from nodes.trace.events import Cut, Durable, Warned
 from nodes.trace.ignoring import Ignoring
@@ -54,15 +55,25 @@ class PoolNode:
         log: ReplicaLog,
         state: ReplicatedState,
         promised: int,
+        identity: Identity,
         holes: Holes,
         rebuild: Callable[[], None],
+        keep_aside: Callable[[int], Awaitable[None]],
+        acknowledges: bool = True,
+        acknowledges_gaps: bool = False,
     ):
         self._world = world
         self._ignoring = Ignoring(world)
         self._log = log
         self._state = state
+        self._identity = identity
         self._holes = holes
         self._rebuild = rebuild
+        self._keep_aside = keep_aside
+        self._acknowledges = acknowledges
+        """Whether the active is answered when its groups are durable here."""
+        self._acknowledges_gaps = acknowledges_gaps
+        """The mutation `ack_of_gap`."""
         self.promised = promised
         self.incarnation = 0
         """Of the cluster: who asks in another one is not answered (safety rule 14)."""
@@ -146,6 +157,7 @@ class PoolNode:
 
     async def run(self) -> None:
         """Takes what has arrived, writes it, syncs once, answers; for ever. Raises OSError of the disk."""
+        await self._identity.keep()
         while True:
             await self._wanted.wait()
             work, self._inbox = self._inbox, []
@@ -177,7 +189,12 @@ class PoolNode:
         self._promise(message.epoch)
         log = self._log
         if not log.holds(message.previous):
-            self._replies.append((peer, Mismatch(message.epoch, self._state.commit_sn, log.tails())))
+            gap: Message = Mismatch(message.epoch, self._state.commit_sn, log.tails())
+            if self._acknowledges_gaps and message.groups:
+                gap = self._prepared(
+                    message.epoch, mark_of(decode_group(message.groups[-1]), message.groups[-1])
+                )
+            self._replies.append((peer, gap))
             return
         sn = message.previous.sn
         for octets in message.groups:
@@ -189,8 +206,12 @@ class PoolNode:
                 return
         matched = log.mark_at(sn)
         assert matched is not None
-        self._replies.append((peer, Prepared(message.epoch, matched)))
+        if self._acknowledges:
+            self._replies.append((peer, self._prepared(message.epoch, matched)))
         self._commits_after_sync = max(self._commits_after_sync, min(message.commit_sn, sn))
+
+    def _prepared(self, epoch: int, mark: Mark) -> Prepared:
+        return Prepared(epoch, mark, self._identity.id.instance)
 
     async def _take(self, sn: int, octets: bytes) -> None:
         """One group of the writer's: drop it if it is here, else cut what disagrees and append."""
@@ -226,7 +247,8 @@ class PoolNode:
             return
         if not self._holes.late_watch:
             self._promise(message.epoch)
-        self._replies.append((peer, Promise(message.epoch, self._state.commit_sn, self._log.tails())))
+        promise = Promise(message.epoch, self._state.commit_sn, self._log.tails(), self._identity.id)
+        self._replies.append((peer, promise))
 
     async def _make_durable(self) -> None:
         if self._holes.async_flush:
@@ -263,6 +285,8 @@ class PoolNode:
         """Removes the journal's groups after sn, and from the namespace if they are in it."""
         if self._log.last.sn <= sn:
             return
+        if self._state.applied_sn > sn:
+            await self._keep_aside(sn)
         self._unsynced = [durable for durable in self._unsynced if durable.sn <= sn]
         await self._log.cut(sn)
         self._world.trace.emit(Cut(sn, reason))

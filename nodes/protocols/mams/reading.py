@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from nodes.config import MILLISECOND
 from nodes.protocols.mams.messages import FetchGroups, Groups, Prepare, Renew, Renewed
-from nodes.protocols.mams.replica import Replica
+from nodes.protocols.mams.replica import Replica, keep_aside
 from nodes.trace.events import Renewing
 
 FETCH_NS = 1_000 * MILLISECOND
@@ -39,6 +39,7 @@ async def _read_image(replica: Replica, renew: Renew, progress: Callable[[], Non
     namespace, mark = read
     if replica.log.holds(mark):
         return max(mark.sn, renew.keep_sn)
+    await keep_aside(replica, mark.sn)
     await replica.log.restart_at(mark)
     replica.state.restart(namespace, mark.sn)
     return mark.sn

@@ -1,7 +1,7 @@
 """Between steps 2 and 3 of the upgrade: the elected hears what the last configuration has (safety rules 1-4).
 
-It needs R = N - W + 1 members, itself among them if it is one. Each has durably promised the new epoch before it told its journal, so whatever
-was acknowledged is in the journal that ends last, by (incarnation, epoch, sn).
+It needs R = N - W + 1 members whose disks the record names, itself among them if it is one (safety rule 23). Each has durably promised the new
+epoch before it told its journal, so whatever was acknowledged is in the journal that ends last, by (incarnation, epoch, sn).
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from collections import Counter
 from nodes.config import MILLISECOND
 from nodes.protocols.mams.messages import FetchGroups, Groups, Prepare, Promise, Recover
 from nodes.protocols.mams.replica import Replica
+from nodes.replicas.disks import Roll
 from nodes.replicas.view import Configuration
+from nodes.storage.identity import DiskId
 from nodes.wire.messages import Mark
 
 ASK_AGAIN_NS = 100 * MILLISECOND
@@ -40,15 +42,38 @@ class Recovery:
                     member, Recover(self.epoch, self._replica.origin.incarnation)
                 )
 
+    def _roll(self, configuration: Configuration) -> tuple[Roll, dict[str, DiskId]]:
+        """Who counts, and the disks of those that have promised, ourselves among them."""
+        replica = self._replica
+        mutation = replica.config.cluster.mutations.replaced_disk_votes
+        disks = {peer: promise.disk for peer, promise in self.promises.items()}
+        disks[replica.name] = replica.identity.id
+        return Roll(configuration.members, configuration.disks, mutation), disks
+
     def heard(self, configuration: Configuration) -> int:
-        """How many members of the configuration have promised, ourselves counted."""
-        return sum(m in self.promises or m == self._replica.name for m in configuration.members)
+        """How many members that count have promised, ourselves counted."""
+        roll, disks = self._roll(configuration)
+        return len(roll.whole(disks))
+
+    def suffices(self, configuration: Configuration) -> bool:
+        """Whether a read quorum of members that count has promised, or every member has."""
+        roll, disks = self._roll(configuration)
+        return roll.suffices(configuration.read_quorum, disks)
+
+    def is_recorded(self, configuration: Configuration, peer: str) -> bool:
+        """Whether the disk that this server promised with is the one that the record names."""
+        roll, disks = self._roll(configuration)
+        return peer in roll.whole(disks)
+
+    def silent(self, configuration: Configuration) -> list[str]:
+        """Members that have not promised."""
+        return [m for m in configuration.members if m not in self.promises and m != self._replica.name]
 
     async def hear(self, configuration: Configuration, timeout_ns: int) -> bool:
         """Asks until a read quorum has promised; False when the time is over."""
         clock = self._replica.world.clock
         deadline = clock.monotonic_ns() + timeout_ns
-        while self.heard(configuration) < configuration.read_quorum:
+        while not self.suffices(configuration):
             if clock.monotonic_ns() >= deadline:
                 return False
             self.ask([member for member in configuration.members if member not in self.promises])

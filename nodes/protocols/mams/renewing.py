@@ -53,6 +53,8 @@ class RenewingSessions:
         """The juniors of the scan before: who has just come is left until the next, so that those who come together are seen together."""
         self._attempts: Counter[str] = Counter()
         """Sessions since a junior was last in step: one that fails does not keep the others waiting."""
+        self._disks: dict[str, int] = {}
+        """Of those that have registered."""
         self._reading = ""
         self._finishing = ""
         self._progress = asyncio.Event()
@@ -69,6 +71,7 @@ class RenewingSessions:
         if peer != self._finishing:
             self._sync.participants.pop(peer, None)
         self.juniors[peer] = message.tails
+        self._disks[peer] = message.disk.instance
 
     def on_renewed(self, peer: str, message: Renewed) -> None:
         if peer == self._reading and message.epoch == self._epoch:
@@ -163,7 +166,7 @@ class RenewingSessions:
             return
         self._finishing = junior
         try:
-            participant = self._sync.admit(junior, matched)
+            participant = self._sync.admit(junior, matched, self._disks[junior])
             if (
                 await self._comes_within(junior, FINAL_GAP)
                 and self._sync.participants.get(junior) is participant
@@ -196,6 +199,6 @@ class RenewingSessions:
             participant = self._sync.participants.get(junior)
             if participant is None:
                 return False
-            if self._replica.log.last.sn - participant.matched.sn <= gap:
+            if participant.confirmed and self._replica.log.last.sn - participant.matched.sn <= gap:
                 return True
             await self._replica.world.clock.sleep(LOOK_NS)

@@ -8,17 +8,20 @@ from typing import NamedTuple
 
 from nodes.config import GroupConfig, ServerConfig
 from nodes.metadata.namespace import Namespace
-from nodes.protocols.mams.checkpoints.incarnation import Origin, stored_origin
+from nodes.protocols.mams.checkpoints.incarnation import Origin, set_journal_aside, stored_origin
 from nodes.protocols.mams.checkpoints.ledger import Ledger
 from nodes.protocols.mams.checkpoints.pins import Pins
 from nodes.protocols.mams.pool_node import EPOCH_FILE, EPOCH_FORMAT, EPOCH_MAGIC, PoolNode
 from nodes.protocols.mams.quarantine import FILE as UNFIT_FILE
 from nodes.protocols.mams.quarantine import Unfit, stored_unfit
 from nodes.protocols.mams.ssp import Ssp
+from nodes.replicas.forcing import Forcing
 from nodes.replicas.log import NOTHING, ReplicaLog, base_under
+from nodes.replicas.record_clock import RecordClock
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import GlobalView, Place
 from nodes.slots import CrossGroup, GroupHost, ImageStore, MakeImageStore, StoredFile
+from nodes.storage.identity import Identity
 from nodes.storage.journal_file import Journal, JournalCorrupt
 from nodes.storage.sealed import SealBroken, UnknownSeal, unseal
 from nodes.trace.events import Applied, JournalOpened, StepTaken, Warned
@@ -58,10 +61,18 @@ class Replica:
     pins: Pins
     origin: Origin
     """The incarnation of the cluster that this server lives in."""
+    forcing: Forcing
+    identity: Identity
+    """Of its disk."""
     unfit: Unfit | None
     """Why it counts for nothing; None when it counts."""
     void: Void = field(default_factory=Void)
     """The blocks that are no part of its past."""
+    times: RecordClock = field(init=False)
+    """What stamps this server's records, since its process began."""
+
+    def __post_init__(self) -> None:
+        self.times = RecordClock(self.world.clock, self.config.cluster.mutations.clock_jump_stamps)
 
     @property
     def name(self) -> str:
@@ -139,7 +150,9 @@ def open_replica(
         raise SealBroken(unfit.reason)
     holes = config.cluster.holes
     origin = stored_origin(world.disk)
-    journal = Journal.open(world.disk, "journal")
+    mutations = config.cluster.mutations
+    journal = Journal.open(world.disk, "journal", mutations)
+    identity = Identity(world, journal)
     replica: Replica
     images = choice.image_store(
         world,
@@ -181,11 +194,38 @@ def open_replica(
         world.trace.emit(Warned(told))
     calls = Calls(world)
     view = GlobalView(world.coordination, group.name, world.name, holes.stale_view_write)
-    pool = PoolNode(world, log, state, promised, holes, lambda: rebuild(replica))
+    pool = PoolNode(
+        world,
+        log,
+        state,
+        promised,
+        identity,
+        holes,
+        lambda: rebuild(replica),
+        lambda sn: keep_aside(replica, sn),
+        choice.journal_sync.acknowledged,
+        mutations.ack_of_gap,
+    )
     pool.on_written = pins.on_group
     ledger = Ledger(world, [each.name for each in config.cluster.groups])
+    forcing = Forcing(world, config.cluster.mutations.floor_without_way_back)
     replica = Replica(
-        world, config, group, view, images, log, state, pool, calls, choice, ledger, pins, origin, unfit
+        world,
+        config,
+        group,
+        view,
+        images,
+        log,
+        state,
+        pool,
+        calls,
+        choice,
+        ledger,
+        pins,
+        origin,
+        forcing,
+        identity,
+        unfit,
     )
     pool.unfit = unfit is not None
     pool.deaf = pool.unfit or promises_lost
@@ -226,8 +266,16 @@ def stored_epoch(world: World) -> int:
         return 0
 
 
+async def keep_aside(replica: Replica, sn: int) -> None:
+    """Groups that were applied are about to be cut: a person forced another server that lacks them, or a hole is open. Raises OSError."""
+    directory = f"aside/after-{sn}-of-epoch-{replica.log.last.epoch}"
+    if replica.log.last.sn > sn:
+        await set_journal_aside(replica.world.disk, replica.log, sn, directory)
+    await replica.images.set_aside_beyond(sn, f"{directory}/image")
+
+
 def rebuild(replica: Replica) -> None:
-    """Makes the namespace anew from image and journal after applied groups were cut (only an open hole does that)."""
+    """Makes the namespace anew from image and journal after applied groups were cut."""
     stored = replica.images.newest(replica.log.holds)
     if stored is None and replica.log.base.sn:
         raise JournalCorrupt("journal", 0, replica.log.base.sn + 1, "no whole image reaches so far")

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import MILLISECOND
+from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.protocols.mams.messages import Commit, DecisionLogged, Mismatch, Prepare, Prepared
 from nodes.protocols.mams.pool_node import PoolNode
 from nodes.replicas.log import ReplicaLog
@@ -25,10 +26,14 @@ RESEND_NS = 100 * MILLISECOND
 class Participant:
     """What the writer knows of one replica it sends to."""
 
-    def __init__(self, name: str, matched: Mark):
+    def __init__(self, name: str, matched: Mark, disk: int):
         self.name = name
+        self.disk = disk
+        """The instance of its disk: what another one acknowledged does not count."""
         self.matched = matched
-        """Everything up to here is known to be equal and durable there."""
+        """Everything up to here is equal and durable there."""
+        self.confirmed = False
+        """`matched` was acknowledged to this participant's sender, not only read from a message that may be old."""
         self.sent_sn = matched.sn
         self.waiting_since_ns = 0
         """When the oldest group without an acknowledgement was first sent; 0 when all are acknowledged."""
@@ -37,6 +42,9 @@ class Participant:
 
 class Ssp:
     """The participants of one tenure: what each has, what it is sent, and who counts."""
+
+    acknowledged = True
+    """Whether participants answer each group that they have durably."""
 
     def __init__(
         self,
@@ -47,6 +55,7 @@ class Ssp:
         pool: PoolNode,
         configuration: Configuration,
         shrinks_silently: bool,
+        mutations: Mutations = NO_MUTATIONS,
     ):
         self._world = world
         self._ignoring = Ignoring(world)
@@ -55,6 +64,7 @@ class Ssp:
         self._state = state
         self._pool = pool
         self._shrinks_silently = shrinks_silently
+        self._mutations = mutations
         self.configurations = [configuration]
         """The last committed one; two while a change of it is in doubt (safety rule 3)."""
         self.participants: dict[str, Participant] = {}
@@ -78,6 +88,8 @@ class Ssp:
     def write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
         previous = group.previous
         self._pool.append_own(group, octets, mark)
+        if self._mutations.commit_before_sync:
+            self.own_durable_sn = mark.sn
         prepare = Prepare(self.epoch, group.commit_sn, previous, [octets])
         now = self._world.clock.monotonic_ns()
         for participant in self.participants.values():
@@ -107,24 +119,27 @@ class Ssp:
         self._world.network.send(participant.name, prepare)
         self._sent(participant, previous.sn + len(groups), self._world.clock.monotonic_ns())
 
-    def admit(self, name: str, matched: Mark) -> Participant:
+    def admit(self, name: str, matched: Mark, disk: int) -> Participant:
         """Sends to this replica from now on, beginning behind `matched`."""
-        participant = self.participants[name] = Participant(name, matched)
+        participant = self.participants[name] = Participant(name, matched, disk)
         self.pump(participant)
         return participant
 
     def on_own_durable(self, mark: Mark) -> None:
-        self.own_durable_sn = mark.sn
+        self.own_durable_sn = max(self.own_durable_sn, mark.sn)
         self._progressed()
 
     def on_prepared(self, peer: str, message: Prepared) -> None:
         participant = self.participants.get(peer)
         if not self.is_ours(peer, message) or participant is None or message.mark.sn < participant.matched.sn:
             return
+        if message.disk != participant.disk:
+            self._ignoring.tell(peer, message, "of another disk than the one that is sent groups")
+            return
         if not self._log.holds(message.mark):
             self._ignoring.tell(peer, message, f"of a group {message.mark.sn} that is not in this journal")
             return
-        participant.matched = message.mark
+        participant.matched, participant.confirmed = message.mark, True
         now = self._world.clock.monotonic_ns()
         participant.waiting_since_ns = now if message.mark.sn < participant.sent_sn else 0
         if participant.sent_sn < self._log.last.sn and message.mark.sn >= participant.sent_sn:
@@ -143,7 +158,7 @@ class Ssp:
         return True
 
     def on_mismatch(self, peer: str, message: Mismatch) -> None:
-        """Goes back to where the two journals agree."""
+        """Goes back to where the two journals agree; what the participant does not have any more does not count."""
         participant = self.participants.get(peer)
         if not self.is_ours(peer, message) or participant is None:
             return
@@ -152,8 +167,15 @@ class Ssp:
         if mark is None:
             self.on_far(peer, message.tails)
             return
+        if mark.sn < participant.matched.sn:
+            participant.matched = mark
         participant.sent_sn = mark.sn
         self.pump(participant)
+
+    def lose(self, name: str) -> None:
+        """Sends nothing more to this replica."""
+        self.participants.pop(name, None)
+        self._progressed()
 
     def recount(self) -> None:
         """After the configuration changed."""
@@ -171,7 +193,10 @@ class Ssp:
 
     def _enough(self, there: list[str], members: list[str]) -> bool:
         """Whether these are a write quorum of a configuration's members."""
-        return sum(member in there for member in members) >= len(members) // 2 + 1
+        quorum = len(members) // 2 + 1
+        if self._mutations.off_by_one_quorum:
+            quorum -= 1
+        return sum(member in there for member in members) >= quorum
 
     def _enough_of_all(self, there: list[str]) -> bool:
         return all(self._enough(there, configuration.members) for configuration in self.configurations)
@@ -180,8 +205,12 @@ class Ssp:
         """Who is known to have everything up to sn durably, ourselves first."""
         mine = [self._world.name] if self.own_durable_sn >= sn else []
         return mine + [
-            name for name, participant in self.participants.items() if participant.matched.sn >= sn
+            name for name, each in self.participants.items() if each.confirmed and each.matched.sn >= sn
         ]
+
+    def quorum_has(self, configuration: Configuration, sn: int) -> bool:
+        """Whether a write quorum of this configuration has everything up to sn durably."""
+        return configuration.has_write_quorum(self.holders(sn))
 
     def safe(self, sn: int) -> bool:
         """Whether sn is held by a write quorum of every configuration that may be the last."""

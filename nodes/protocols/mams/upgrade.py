@@ -39,7 +39,8 @@ class Upgrade:
         places = await view.places()
         mine = places.get(self._replica.name)
         self.by_juniors = not any(place.state == STANDBY for place in places.values())
-        allowed = mine is not None and (mine.state == STANDBY or self.by_juniors)
+        forced = self._replica.forcing.stands
+        allowed = mine is not None and (mine.state == STANDBY or self.by_juniors or forced)
         state = mine.state if mine else "without a place"
         self._step("1", f"is {state}, {'goes on' if allowed else 'gives up the lock'}")
         return allowed
@@ -55,7 +56,10 @@ class Upgrade:
         )
 
     def _begin(self, last: EpochNode) -> int:
-        self.epoch = max(last.epoch, self._replica.pool.promised) + 1
+        newest = max(last.epoch, self._replica.pool.promised)
+        if self._replica.config.cluster.mutations.reused_epoch and newest:
+            newest -= 1
+        self.epoch = newest + 1
         return self.epoch
 
     async def recover(self, timeout_ns: int) -> bool:
@@ -66,7 +70,8 @@ class Upgrade:
         if self._trusts_own_journal():
             self.recovery.ask(self.configuration.members)
             return True
-        if not await self.recovery.hear(self.configuration, timeout_ns):
+        heard = await self.recovery.hear(self.configuration, timeout_ns)
+        if not heard and not replica.forcing.stands:
             self._step(
                 "2b",
                 f"heard {self.recovery.heard(self.configuration)} of {self.configuration.read_quorum} members",
@@ -76,6 +81,8 @@ class Upgrade:
         if source != replica.name and not await self.recovery.adopt(source):
             self._step("2b", f"could not copy the journal of {source}")
             return False
+        if not heard:
+            self._forces(self.configuration)
         if not replica.reaches_barrier:
             self._step("2b", f"nobody who answered holds checkpoint {replica.origin.checkpoint}")
             return False
@@ -84,6 +91,14 @@ class Upgrade:
             f"heard {', '.join(sorted(self.recovery.promises)) or 'nobody else'}; {source} has the last journal",
         )
         return True
+
+    def _forces(self, configuration: Configuration) -> None:
+        """Names what may be lost by going on without a read quorum."""
+        assert self.recovery is not None
+        silent = self.recovery.silent(configuration)
+        last = self._replica.last
+        detail = f"goes on at sn {last.sn} of epoch {last.epoch}: what {', '.join(silent)} alone may hold after it is lost"
+        self._replica.forcing.step("2b", detail)
 
     async def _last_configuration(self) -> Configuration:
         """The persistent record; with the hole open, whoever has a place in the view now."""

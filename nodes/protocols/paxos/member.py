@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from nodes.config import MILLISECOND, GroupConfig, ServerConfig
+from nodes.config import GroupConfig, ServerConfig
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.pages import page_of
 from nodes.protocols.paxos.acceptor import Acceptor
@@ -17,17 +17,17 @@ from nodes.protocols.paxos.log import SlotLog, decode_record
 from nodes.protocols.paxos.messages import LogRecord
 from nodes.protocols.paxos.packing import PACKINGS, Packing
 from nodes.protocols.paxos.queue import CoordinationQueue
+from nodes.replicas.lease import Term, term_of
 from nodes.replicas.log import named_fields
+from nodes.replicas.record_clock import RecordClock
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import GlobalView
+from nodes.storage.identity import Identity
 from nodes.storage.journal_file import Journal
 from nodes.trace.events import Applied, JournalOpened, StepTaken, Warned
 from nodes.trace.ignoring import Ignoring
 from nodes.wire.messages import Mark
 from nodes.world import World
-
-AHEAD_NS = 60_000 * MILLISECOND
-"""A clock that is further ahead than this is not believed."""
 
 
 @dataclass
@@ -43,7 +43,13 @@ class Member:
     state: ReplicatedState
     acceptor: Acceptor
     packing: Packing
-    last_ns: int = 0
+    identity: Identity
+    """Of its disk."""
+    times: RecordClock = field(init=False)
+    """What stamps this server's records, since its process began."""
+
+    def __post_init__(self) -> None:
+        self.times = RecordClock(self.world.clock, self.config.cluster.mutations.clock_jump_stamps)
 
     @property
     def name(self) -> str:
@@ -56,12 +62,17 @@ class Member:
 
     @property
     def lease_ns(self) -> int:
+        """The length of a read lease."""
         return lease_ns(self.config.cluster.timing, self.world.coordination.session_timeout_ns)
 
+    @property
+    def read_term(self) -> Term:
+        """How its two ends count a read lease."""
+        return term_of(self.lease_ns, self.config.cluster.mutations)
+
     def now_ns(self) -> int:
-        """A hybrid clock: the wall's, but later than every record here and every answer."""
-        self.last_ns = max(self.world.clock.wall_ns(), self.state.namespace.newest_ns + 1, self.last_ns + 1)
-        return self.last_ns
+        """Later than every record here and every answer."""
+        return self.times.next_ns(self.state.namespace.newest_ns)
 
     def step(self, procedure: str, step: str, detail: str, ballot: int) -> None:
         self.world.trace.emit(StepTaken(procedure, step, f"DCFS3, {PAPER[procedure]}", detail, ballot))
@@ -80,7 +91,8 @@ PAPER = {"election": "Recovery", "upgrade": "Recovery", "view": "Recovery"}
 def open_member(world: World, config: ServerConfig, group: GroupConfig) -> Member:
     """Reads log and promised ballot. Raises Damaged, OSError."""
     holes = config.cluster.holes
-    journal = Journal.open(world.disk, "journal")
+    journal = Journal.open(world.disk, "journal", config.cluster.mutations)
+    identity = Identity(world, journal)
     log = SlotLog(world, journal)
     queue = CoordinationQueue()
     namespace = Namespace(group=group.number, short_memory=holes.short_duplicate_memory)
@@ -97,7 +109,7 @@ def open_member(world: World, config: ServerConfig, group: GroupConfig) -> Membe
     log.open_told()
     told = log.told
     world.trace.emit(JournalOpened(1, told.sn, told.epoch, told.crc, journal.cut_octets, 0))
-    acceptor = Acceptor(world, log, queue, state, promised, packing.packs, holes.memory_only_accept)
+    acceptor = Acceptor(world, log, queue, state, promised, identity, packing.packs, holes.memory_only_accept)
     for record in decided:
         acceptor.execute(record)
     return Member(
@@ -110,6 +122,7 @@ def open_member(world: World, config: ServerConfig, group: GroupConfig) -> Membe
         state,
         acceptor,
         packing,
+        identity,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from nodes.replicas.log import NOTHING
@@ -27,15 +29,34 @@ class Agreed(msgspec.Struct, frozen=True):
     """The newest attempt to change the view; larger than `number` while it is under way."""
     proposer: str = ""
     """Who makes that attempt."""
+    disks: dict[str, str] = {}
+    """The identity of each member's disk when this view began; empty before the first one."""
 
     @property
     def changing(self) -> bool:
         return self.attempt > self.number
 
-    def enough(self, present: int) -> bool:
-        """Whether so many of its members may form the next view."""
+    def knows_disk(self, name: str, disk: str) -> bool:
+        """Whether a member has the disk with which it came into this view."""
+        return self.disks.get(name, disk) == disk
+
+    def enough(self, present: int, certain: int) -> bool:
+        """Whether so many of its members, `certain` of them without doubt about their journals, may form the next view.
+
+        What was shown is on the disk of every member: one whose journal is whole has all of it. Without any such one all must be there, for
+        then what none of them has was not shown (safety rule 23).
+        """
         size = len(self.members)
+        if not certain and present < size:
+            return False
         return 2 * present > size or (size <= ALL_STABLE_MAX and present > 0)
+
+
+class Forced(Agreed, frozen=True):
+    """The view, when a person wants the next one of whoever is there (safety rules 4 and 7)."""
+
+    def enough(self, *there: int) -> bool:
+        return all(there[:1])
 
 
 class Agreement:
@@ -49,6 +70,8 @@ class Agreement:
         self._version = -1
         self.agreed = Agreed(0, [])
         """As it was read or written last."""
+        self._servers: Watch | None = None
+        self._addresses: dict[str, Watch] = {}
 
     async def prepare(self, members: list[str], address: str) -> None:
         await self._nodes.prepare(members, address)
@@ -69,10 +92,10 @@ class Agreement:
             msgspec.structs.replace(agreed, attempt=agreed.attempt + 1, proposer=self._name)
         )
 
-    async def install(self, members: list[str], start: Mark) -> bool:
-        """Makes the attempt that `begin` began the present view; False when a later one has begun."""
-        agreed = self.agreed
-        following = Agreed(agreed.attempt, members, agreed.initial, start, agreed.attempt, self._name)
+    async def install(self, disks: dict[str, str], start: Mark) -> bool:
+        """Makes the attempt that `begin` began the present view of these members, with their disks; False when a later one has begun."""
+        agreed, members = self.agreed, sorted(disks)
+        following = Agreed(agreed.attempt, members, agreed.initial, start, agreed.attempt, self._name, disks)
         epoch = Set(
             self._nodes.path("epoch"), msgspec.json.encode(EpochNode(following.number, following.members[0]))
         )
@@ -99,10 +122,20 @@ class Agreement:
     async def take_place(self, state: str, view: int, sn: int) -> None:
         await self._nodes.take_place(Place(state, view, sn))
 
-    async def addresses(self) -> dict[str, str]:
-        """Of every server that has registered."""
-        servers = await self._nodes.known_servers()
-        return {server: await self._nodes.address(server) for server in servers}
+    async def addresses(self, changed: Callable[[], None]) -> dict[str, str]:
+        """Of every server that has registered; `changed` is called once there is another, or one registers anew."""
+        if self._servers is None:
+            self._servers = Watch(changed)
+        addresses: dict[str, str] = {}
+        for server in await self._nodes.known_servers(self._servers):
+            watch = self._addresses.setdefault(server, Watch(changed))
+            addresses[server] = await self._nodes.address(server, watch)
+        return addresses
+
+    def forget_watches(self) -> None:
+        """They have gone with the connection."""
+        self._servers = None
+        self._addresses.clear()
 
 
 __all__ = ["JOINING", "MEMBER", "Agreed", "Agreement", "CoordinationError", "NodeExists", "Watch"]

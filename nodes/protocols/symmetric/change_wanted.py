@@ -53,8 +53,10 @@ def change_of_member(
     if asked:
         reasons.append("somebody asked for a new view")
     invited = sorted({*stay, *near})
-    present = sum(name in invited for name in view)
-    reason = ", ".join(reasons) if member.view.enough(present) else ""
+    back = [name for name in near if _is_itself(member.view, name, joining[name])]
+    present = len(stay) + len(back)
+    certain = len(stay) + sum(not joining[name].doubtful for name in back)
+    reason = ", ".join(reasons) if member.view.enough(present, certain) else ""
     return Wanted(reason, invited, stay.index(replica.name), 2 * present < len(view), far)
 
 
@@ -63,10 +65,20 @@ def _is_near(replica: Replica, join: JoinView) -> bool:
     return common is not None and common >= replica.applied_sn - NEAR
 
 
-def change_of_restarted(agreed: Agreed, name: str, joining: dict[str, JoinView], waited: bool) -> Wanted:
+def _is_itself(agreed: Agreed, name: str, join: JoinView) -> bool:
+    """Whether a joiner was a member of this view, with the disk that it has."""
+    return name in agreed.members and agreed.knows_disk(name, join.disk)
+
+
+def change_of_restarted(
+    agreed: Agreed, replica: Replica, joining: dict[str, JoinView], waited: bool
+) -> Wanted:
     """What a member whose whole view was stopped would do: begin the next one with all, or after a while with those who came back."""
-    back = [member for member in agreed.members if member == name or member in joining]
+    own = replica.name
+    others = [name for name in agreed.members if name in joining and name != own]
+    back = sorted([own, *(name for name in others if _is_itself(agreed, name, joining[name]))])
+    certain = sum(not (replica.own_disk if name == own else joining[name]).doubtful for name in back)
     everybody = len(back) == len(agreed.members)
-    enough = everybody or (waited and agreed.enough(len(back)))
+    enough = everybody or (waited and agreed.enough(len(back), certain))
     reason = f"nobody lives in view {agreed.number}" if enough else ""
-    return Wanted(reason, back, back.index(name), 2 * len(back) < len(agreed.members), [])
+    return Wanted(reason, back, back.index(own), 2 * len(back) < len(agreed.members), [])

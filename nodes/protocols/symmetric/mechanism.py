@@ -45,6 +45,7 @@ class Symmetric:
         world.scope.spawn(self._membership.follow(), "views")
         world.scope.spawn(self._blocks.run(), "block map")
         world.coordination.on_state(self._membership.on_state)
+        world.scope.at_end(self._membership.say_goodbye)
         self._answer_questions()
 
     def _answer_questions(self) -> None:
@@ -54,7 +55,14 @@ class Symmetric:
             answer("group", lambda question: self._tell_group(int(question["sn"])))
             answer("tree", lambda question: page_of(self._replica.namespace, question))
             answer("counters", lambda question: {"counters": self._counters(), "pipeline": self._pipeline()})
+            answer("standing", lambda question: self._tell_standing())
+            answer("force", lambda question: self._membership.force())
             answer("change_view", lambda question: {"asked": self._membership.ask_for_change()})
+
+    def _tell_standing(self) -> dict[str, Any]:
+        membership = self._membership
+        sn = self._replica.log.last.sn
+        return {"serves": membership.serves(), "epoch": membership.view_number, "sn": sn}
 
     def _counters(self) -> dict[str, int] | None:
         """None while this server is outside the view."""
@@ -102,6 +110,7 @@ class Symmetric:
             m.Held: self._to_member(Member.on_held),
             m.Missing: self._to_member(Member.on_missing),
             m.Alive: self._on_alive,
+            m.Leaving: membership.on_leaving,
             m.JoinView: membership.of_the_group(membership.on_join),
             m.Welcome: membership.of_the_group(membership.on_welcome),
             m.Installed: membership.on_installed,

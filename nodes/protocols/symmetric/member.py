@@ -11,7 +11,8 @@ from collections.abc import Callable
 from nodes.config import MILLISECOND
 from nodes.protocols.symmetric.agreement import Agreed
 from nodes.protocols.symmetric.causal import CausalBroadcast
-from nodes.protocols.symmetric.messages import Alive, Broadcast, Held, Missing, Numbered
+from nodes.protocols.symmetric.holdings import holdings_of
+from nodes.protocols.symmetric.messages import Alive, Broadcast, Held, Leaving, Missing, Numbered
 from nodes.protocols.symmetric.order import order_of
 from nodes.protocols.symmetric.presence import Presence
 from nodes.protocols.symmetric.replica import Replica
@@ -56,6 +57,8 @@ class Member:
         self._causal = CausalBroadcast(own, size)
         self._order = order_of(cluster.order, holes.fast_literal_order, own, size)
         self._stability = Stability(own, size, view.start.sn, holes)
+        by_sn = cluster.mutations.settled_groups_counted
+        self._holdings = holdings_of(by_sn, replica.log, self._stability, own, size, view.start)
         self.lease_ns = cluster.timing.ack_timeout_ms * MILLISECOND
         now_ns = self._now_ns()
         self.presence = Presence(own, size, now_ns, self.lease_ns, holes.no_read_lease)
@@ -63,7 +66,7 @@ class Member:
         """When each member's journal last grew, or had all that ours has."""
         self._others_hear: list[list[str]] = [[] for _ in range(size)]
         self._spoke_ns = now_ns
-        self._told_sn = view.start.sn
+        self._reported = view.start
         self._ending = False
         self._in_lease = True
         self.wedged = False
@@ -76,10 +79,19 @@ class Member:
     def _now_ns(self) -> int:
         return self._world.clock.monotonic_ns()
 
-    def wedge(self) -> None:
-        """The view is about to change: nothing is broadcast, delivered or granted in it any more."""
+    def wedge(self, fence: Mark | None = None) -> None:
+        """The view is about to change: nothing is broadcast, delivered or granted in it any more.
+
+        `fence`: the last group that was delivered in it, where that is not the last of the journal.
+        """
         self.wedged = True
         self.presence.grants = False
+        self._holdings.set_fence(fence)
+
+    @property
+    def fence(self) -> Mark | None:
+        """The last group delivered in this view; None before it is wedged."""
+        return self._holdings.fence
 
     def leave(self) -> None:
         self.wedge()
@@ -114,17 +126,17 @@ class Member:
         sends = self._requests.waiting and self._order.own_candidates < WINDOW
         if sends or (not self._requests.busy and self._order.owes()):
             self._broadcast()
-        elif self._told_sn < self._stability.own_sn:
-            self._told_sn = self._stability.own_sn
-            self._send(Held(self.view.number, self._told_sn))
+        elif self._reported.sn < self._stability.own_sn:
+            self._reported = self._holdings.own
+            self._send(Held(self.view.number, self._reported))
 
     def _broadcast(self) -> None:
         room = self._order.own_candidates < WINDOW
         records = self._requests.take() if room else []
         self._spoke_ns = self._now_ns()
         message = self._causal.send(self._order.next_stamp(), self._world.clock.wall_ns(), records)
-        self._told_sn = self._stability.own_sn
-        self._send(Broadcast(self.view.number, message, self._told_sn))
+        self._reported = self._holdings.own
+        self._send(Broadcast(self.view.number, message, self._reported))
         self._order.accept(message)
         self._deliver()
         if self._requests.waiting:
@@ -132,7 +144,7 @@ class Member:
 
     # --- receiving ----------------------------------------------------------------------------------------------------
 
-    def _id(self, peer: str, message: Broadcast | Held | Missing | Alive) -> int | None:
+    def _id(self, peer: str, message: Broadcast | Held | Missing | Alive | Leaving) -> int | None:
         """The sender's id; None for one who is not in this view, or speaks of another."""
         number = self.view.number
         if message.view != number:
@@ -156,7 +168,7 @@ class Member:
             self._order.accept(accepted)
             self._causal.acknowledged(accepted.sender, accepted.received[self.own])
         self._deliver()
-        self._hold(sender, message.held_sn)
+        self._on_report(sender, peer, message)
         lacking = self._causal.lacks(sender, message.message.counter)
         if lacking:
             self._world.network.send(peer, Missing(self.view.number, lacking))
@@ -166,12 +178,12 @@ class Member:
         if self._id(peer, message) is None or self.wedged:
             return
         for sent in self._causal.again(message.counter):
-            self._world.network.send(peer, Broadcast(self.view.number, sent, self._stability.own_sn))
+            self._world.network.send(peer, Broadcast(self.view.number, sent, self._holdings.own))
 
     def on_held(self, peer: str, message: Held) -> None:
         sender = self._id(peer, message)
         if sender is not None and not self.wedged:
-            self._hold(sender, message.held_sn)
+            self._on_report(sender, peer, message)
 
     def on_alive(self, peer: str, message: Alive) -> None:
         sender = self._id(peer, message)
@@ -190,11 +202,22 @@ class Member:
         lacking = self._causal.lacks(sender, message.received[sender])
         if lacking:
             self._world.network.send(peer, Missing(self.view.number, lacking))
-        self._hold(sender, message.held_sn)
+        self._on_report(sender, peer, message)
         self._tell_lease()
         self.answer_reads()
         if message.asks:
             self._greet(sender)
+
+    def on_leaving(self, peer: str, message: Leaving) -> None:
+        """It was stopped on purpose and said so after its last answer: nobody waits for its silence, or for its lease."""
+        sender = self._id(peer, message)
+        if sender is not None:
+            self.presence.left(sender)
+
+    def say_goodbye(self) -> None:
+        """This server stops: it answers nothing from here on, and the others go on without it."""
+        self.leave()
+        self._send(Leaving(self.view.number))
 
     # --- delivering ---------------------------------------------------------------------------------------------------
 
@@ -211,17 +234,27 @@ class Member:
                 Delivered(replica.group.name, view.number, previous.sn + 1, sender, message.counter)
             )
         if delivered:
+            for member in self._holdings.grown():
+                self._moved_ns[member] = self._now_ns()
             self._on_appended()
 
     def on_synced(self, sn: int) -> None:
-        """Our journal is durable up to sn; a sync that ends after the view was wedged still counts for us."""
+        """Our journal is durable up to sn; of a sync that ends after the view was wedged, what was delivered before counts for us."""
         if not self._over:
-            self._hold(self.own, sn)
+            self._note(self.own, self._holdings.synced(sn))
             self.wants_turn()
 
-    def _hold(self, member: int, sn: int) -> None:
-        last_sn = self._replica.log.last.sn
-        if self._stability.hold(member, sn) or self._stability.held_by(member) >= last_sn:
+    def _on_report(self, member: int, peer: str, message: Broadcast | Held | Alive) -> None:
+        """A member holds everything up to a group, if that is the group that we have there (safety rule 24)."""
+        news = self._holdings.reported(member, message.held)
+        if news is None:
+            reason = f"holds another group {message.held.sn}, of epoch {message.held.epoch}"
+            self._replica.ignoring.tell(peer, message, reason)
+        else:
+            self._note(member, news)
+
+    def _note(self, member: int, news: bool) -> None:
+        if news or self._stability.held_by(member) >= self._replica.log.last.sn:
             self._moved_ns[member] = self._now_ns()
         self._show()
 
@@ -270,17 +303,22 @@ class Member:
             return
         if self._heartbeats and self._now_ns() - self._spoke_ns >= HEARTBEAT_NS:
             self._broadcast()
+        if self.own == 0 and self._requests.end_idle_sessions():
+            self.wants_turn()
         self.answer_reads()
 
     def _greet(self, member: int) -> None:
         now_ns = self._now_ns()
+        echo_ns = self.presence.echo_for(member)
+        if echo_ns:
+            self._replica.granted_ns = now_ns
         alive = Alive(
             self.view.number,
             now_ns,
-            self.presence.echo_for(member),
+            echo_ns,
             not self.presence.granted_by(member, now_ns),
             self._causal.received,
-            self._stability.own_sn,
+            self._holdings.own,
             self._joining(),
         )
         self._world.network.send(self.view.members[member], alive)

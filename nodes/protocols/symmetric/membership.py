@@ -9,17 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from nodes.config import MILLISECOND
-from nodes.protocols.symmetric.agreement import JOINING, MEMBER, Agreed
+from nodes.protocols.symmetric.agreement import JOINING, MEMBER, Agreed, Forced
 from nodes.protocols.symmetric.bringing import bring
 from nodes.protocols.symmetric.change_wanted import Wanted, change_of_member, change_of_restarted
 from nodes.protocols.symmetric.member import Member
-from nodes.protocols.symmetric.messages import Installed, JoinView, Welcome
+from nodes.protocols.symmetric.messages import Installed, JoinView, Leaving, Welcome
 from nodes.protocols.symmetric.outside import Outside
 from nodes.protocols.symmetric.replica import Replica
 from nodes.protocols.symmetric.requests import Requests
 from nodes.protocols.symmetric.settling import Settling
 from nodes.protocols.symmetric.view_change import ViewChange
+from nodes.replicas.forcing import Forcing
 from nodes.replicas.view import Watch
 from nodes.trace.events import RoleChanged, Serving, StoppedServing, Warned
 from nodes.wake import Wake
@@ -29,7 +32,7 @@ from nodes.world import CoordinationError
 LOOK_NS = 20 * MILLISECOND
 RETRY_NS = 100 * MILLISECOND
 REGISTERED_NS = 500 * MILLISECOND
-"""How often the addresses of servers that are not known yet are looked for."""
+"""How long after one look at the addresses of servers the next one comes at the earliest."""
 
 Step = Callable[[str, Any], None]
 
@@ -44,6 +47,7 @@ class Membership:
         self._agreement = replica.agreement
         self._requests = requests
         self._on_appended = on_appended
+        self._begins_after_promise = replica.config.cluster.mutations.begins_after_promise
         self.lease_ns = replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
         self.member: Member | None = None
         self.settling = Settling(replica, lambda: self.member)
@@ -56,8 +60,8 @@ class Membership:
         self._place: tuple[str, int] = ("", 0)
         self.addresses: dict[str, str] = {}
         self._looked_ns = -REGISTERED_NS
-        self._stranger = False
-        """Somebody speaks like a server of the group who was not registered when this one looked last."""
+        self._registered = True
+        """A server may have registered, or listens elsewhere, since this one looked last."""
         self._since_ns = world.clock.monotonic_ns()
         """When this server last stopped being a member."""
         self._changing_since: tuple[int, int] = (0, 0)
@@ -66,6 +70,7 @@ class Membership:
         self._bringing = False
         self._asked = False
         """A person wants a new view."""
+        self.forcing = Forcing(world, replica.config.cluster.mutations.floor_without_way_back)
 
     def _now_ns(self) -> int:
         return self._world.clock.monotonic_ns()
@@ -74,6 +79,8 @@ class Membership:
         """The session only keeps this server's place and watch: members fence each other by their leases."""
         if state == "connected":
             self._watch.forget()
+            self._agreement.forget_watches()
+            self._registered = True
             self._look_again()
         elif state == "lost":
             self._place = ("", 0)
@@ -107,7 +114,7 @@ class Membership:
             ):
                 step(peer, message)
             else:
-                self._stranger = True
+                self._registered = True
                 told = f"not registered as a server of {self._group.name} when this one looked last"
                 self._replica.ignoring.tell(peer, message, told)
 
@@ -133,13 +140,26 @@ class Membership:
     def on_welcome(self, peer: str, message: Welcome) -> None:
         self._outside.on_welcome(peer, message, self._now_ns())
 
+    def on_leaving(self, peer: str, message: Leaving) -> None:
+        """A member that is stopped on purpose is gone at once."""
+        if self.member is not None:
+            self.member.on_leaving(peer, message)
+            self._look.set()
+
+    def say_goodbye(self) -> None:
+        """This server stops: its last words, so that nobody waits until it is silent."""
+        if self.member is not None:
+            self._requests.refuse_all(self.hint())
+            self.member.say_goodbye()
+
     def tick(self) -> None:
         """Every fifth of a lease: a member greets the others, any other server asks to join."""
         if self.member is not None:
             self.member.tick()
         elif self.prepared:
             hears = self._outside.hears(self._now_ns())
-            join = JoinView(self.view_number, self._replica.log.tails(), hears, self._replica.rules)
+            disk, tails = self._replica.own_disk, self._replica.log.tails()
+            join = JoinView(self.view_number, tails, hears, self._replica.rules, disk.identity, disk.doubtful)
             for name in sorted({*self._group.members, *self._agreement.agreed.members} - {self._world.name}):
                 self._world.network.send(name, join)
 
@@ -152,7 +172,7 @@ class Membership:
                 if self._world.coordination.state == "connected":
                     await self._once()
             except CoordinationError as error:
-                self._outdated = True
+                self._outdated = self._registered = True
                 told = f"the view could not be read or changed: {type(error).__name__}"
                 self._world.trace.emit(Warned(told))
                 await self._world.clock.sleep(RETRY_NS)
@@ -163,6 +183,7 @@ class Membership:
 
     async def _once(self) -> None:
         if not self.prepared:
+            await self._replica.own_disk.seal()
             await self._agreement.prepare(self._group.members, self._world.network.address)
             self.prepared = True
         if self._outdated:
@@ -175,19 +196,19 @@ class Membership:
         await self._take_place()
 
     async def _know(self) -> None:
-        """Where the servers of the group listen, until all are known; and whoever wants to join."""
+        """Where the servers of the group listen: asked once, and again when one has registered, or one that speaks is not known."""
         now_ns = self._now_ns()
-        known = all(
-            name in self.addresses for name in (*self._group.members, *self._agreement.agreed.members)
-        )
-        settled = known and self.member is not None and not self._stranger
-        if now_ns - self._looked_ns < REGISTERED_NS or settled:
+        if not self._registered or now_ns - self._looked_ns < REGISTERED_NS:
             return
-        self._looked_ns, self._stranger = now_ns, False
-        for server, address in (await self._agreement.addresses()).items():
+        self._looked_ns, self._registered = now_ns, False
+        for server, address in (await self._agreement.addresses(self._on_registered)).items():
             if self.addresses.get(server) != address and server != self._world.name:
                 self.addresses[server] = address
                 self._world.network.know(server, address)
+
+    def _on_registered(self) -> None:
+        self._registered = True
+        self._look.set()
 
     async def _take_place(self) -> None:
         state = MEMBER if self.member is not None else JOINING
@@ -199,6 +220,7 @@ class Membership:
     def _on_agreed(self, agreed: Agreed) -> None:
         """What is agreed was read anew."""
         self.settling.promised = max(self.settling.promised, agreed.attempt)
+        self.settling.ready = True
         if agreed.changing and agreed.attempt != self._changing_since[0]:
             self._changing_since = (agreed.attempt, self._now_ns())
         member = self.member
@@ -217,13 +239,17 @@ class Membership:
         replica = self._replica
         self._outside.forget()
         self._asked = False
+        self.forcing.end("done", f"serves in view {agreed.number}: {' '.join(agreed.members)}")
         self._requests.view = agreed.number
+        replica.own_disk.made_whole()
         member = self.member = Member(
             replica, agreed, self._requests, lambda: list(self._joining()), self._on_appended
         )
+        if self.settling.promised > agreed.number and not self._begins_after_promise:
+            member.wedge(agreed.start)
         self._believe()
         start = agreed.start
-        self._world.trace.emit(Serving(self._group.name, agreed.number, start.sn, start.crc))
+        self._world.trace.emit(Serving(self._group.name, agreed.number, start.sn, start.crc, agreed.members))
         for sn, outcomes in replica.show(start.sn, agreed.members):
             self._requests.on_shown(sn, outcomes)
         self._requests.begin(agreed.number)
@@ -257,6 +283,28 @@ class Membership:
         self._look.set()
         return self._asked
 
+    def serves(self) -> bool:
+        """Whether this server is in a view all of whose members are heard."""
+        return self.member is not None and not self.member.gone()
+
+    def force(self) -> dict[str, Any]:
+        """A person wants the next view from whoever is there, however few. `refused` is empty when that is under way."""
+        agreed = self._agreement.agreed
+        if self._world.name not in agreed.members:
+            told = f"{self._world.name} was not in view {agreed.number}: force one of {', '.join(agreed.members)}"
+            return {"refused": told}
+        return self.forcing.order(agreed.number, self._replica.log.last.sn)
+
+    def _forced(self, agreed: Agreed, joining: dict[str, JoinView]) -> Wanted | None:
+        """The next view is of this server and of the old members that it hears."""
+        name, member = self._world.name, self.member
+        if name not in agreed.members:
+            return None
+        heard = [each for each in agreed.members if each in joining]
+        if member is not None:
+            heard += [each for each in member.view.members if each not in member.gone()]
+        return Wanted("a person forces this server", sorted({name, *heard}), 0, False, [])
+
     def _change_wanted(self) -> Wanted | None:
         """What this server would change now; it lets others go first who are before it in the view."""
         agreed, now_ns = self._agreement.agreed, self._now_ns()
@@ -265,12 +313,14 @@ class Membership:
         if others and attempt == agreed.attempt and now_ns - since_ns < 2 * self.lease_ns:
             return None
         joining = self._joining()
+        if self.forcing.stands:
+            return self._forced(agreed, joining)
         if self.member is not None:
             wanted = change_of_member(self.member, self._replica, joining, agreed.changing, self._asked)
             self._bring_closer(wanted, joining)
         elif self._may_revive():
             waited = now_ns - self._since_ns > 3 * self.lease_ns
-            wanted = change_of_restarted(agreed, self._world.name, joining, waited)
+            wanted = change_of_restarted(agreed, self._replica, joining, waited)
         else:
             wanted = None
         if wanted is None or not wanted.changes:
@@ -284,7 +334,8 @@ class Membership:
     def _may_revive(self) -> bool:
         """Whether nobody lives in the view that this server's earlier life was in."""
         agreed, log = self._agreement.agreed, self._replica.log
-        mine = self._world.name in agreed.members and log.holds(agreed.start)
+        name, disk = self._world.name, self._replica.own_disk.identity
+        mine = name in agreed.members and agreed.knows_disk(name, disk) and log.holds(agreed.start)
         return mine and not self._outside.view_lives(agreed.number, self._now_ns())
 
     async def _change(self, wanted: Wanted) -> None:
@@ -295,15 +346,26 @@ class Membership:
             return
         attempt = self._agreement.agreed.attempt
         self._replica.step("propose", f"{wanted.reason}; next {' '.join(wanted.invited)}", attempt)
+        if self.forcing.stands:
+            was = self._goes_on_without(was, wanted.invited)
         installed = await ViewChange(self._replica, self.settling, was, attempt).run(wanted.invited)
         if installed is None:
             await self._world.clock.sleep(self._world.rng.randrange(RETRY_NS))
             return
-        self.settling.settled = installed.number
         self._on_agreed(installed)
         for name in wanted.invited:
             if name != self._world.name:
                 self._world.network.send(name, Installed(installed.number))
+
+    def _goes_on_without(self, was: Agreed, invited: list[str]) -> Agreed:
+        """Names what may be lost."""
+        others = [name for name in was.members if name not in invited]
+        last, alone = self._replica.log.last, ", ".join(others) or "nobody"
+        self.forcing.step(
+            "2b",
+            f"goes on at sn {last.sn} of view {last.epoch}: what {alone} alone may hold after it is lost",
+        )
+        return Forced(**msgspec.structs.asdict(was))
 
     def _bring_closer(self, wanted: Wanted | None, joining: dict[str, JoinView]) -> None:
         """The first member sends joiners that are far behind what all members hold, one at a time."""

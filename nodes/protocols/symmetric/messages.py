@@ -29,14 +29,14 @@ class Numbered(msgspec.Struct, array_like=True, frozen=True, gc=False):
 class Broadcast(Message, array_like=True, tag=True, gc=False):
     view: int
     message: Numbered
-    held_sn: int
+    held: Mark
 
 
 class Held(Message, array_like=True, tag=True, gc=False):
-    """Everything up to this sn is in the sender's journal and synced (safety rule 6)."""
+    """Everything up to this group is in the sender's journal and synced (safety rules 6 and 24)."""
 
     view: int
-    held_sn: int
+    held: Mark
 
 
 class Missing(Message, array_like=True, tag=True, gc=False):
@@ -57,9 +57,15 @@ class Alive(Message, array_like=True, tag=True, gc=False):
     asks: bool
     """The sender has no lease from the receiver: it wants an answer now."""
     received: list[int]
-    held_sn: int
+    held: Mark
     joining: list[str]
     """Servers outside the view that the sender hears."""
+
+
+class Leaving(Message, array_like=True, tag=True, gc=False):
+    """The sender is being stopped: it answers nothing any more, and the others need not wait until it is silent."""
+
+    view: int
 
 
 class JoinView(Message, array_like=True, tag=True, gc=False):
@@ -71,6 +77,10 @@ class JoinView(Message, array_like=True, tag=True, gc=False):
     """Servers that have answered it lately."""
     rules: str
     """The part of its configuration that every member of a view must have alike."""
+    disk: str
+    """The identity of the sender's disk."""
+    doubtful: bool
+    """The end of the sender's journal may lack groups that it had (safety rule 23)."""
 
 
 class Welcome(Message, array_like=True, tag=True, gc=False):
@@ -101,6 +111,9 @@ class Flushed(Reply, array_like=True, tag=True, gc=False):
     undelivered: list[Numbered]
     free_ns: list[int]
     """For each member of the view, how long its lease may still hold by what the sender granted it."""
+    disk: str
+    doubtful: bool
+    """As in `JoinView`."""
 
 
 class Fetch(Question, array_like=True, tag=True, gc=False):
@@ -139,5 +152,5 @@ class Installed(Message, array_like=True, tag=True, gc=False):
 
 
 MESSAGES: tuple[type[Message], ...] = (
-    Broadcast, Held, Missing, Alive, JoinView, Welcome, Flush, Flushed, Fetch, Fetched, Settle, Settled, Installed
+    Broadcast, Held, Missing, Alive, Leaving, JoinView, Welcome, Flush, Flushed, Fetch, Fetched, Settle, Settled, Installed
 )  # fmt: skip

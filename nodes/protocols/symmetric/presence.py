@@ -25,6 +25,8 @@ class Presence:
         """The last `sent_ns` of each, on its own clock."""
         self._until_ns = [0] * size
         """The end of each one's grant to us."""
+        self._left = [False] * size
+        """Who has said that it answers nothing any more."""
 
     def heard(self, member: int, sent_ns: int, echo_ns: int, now_ns: int) -> None:
         """Something came from a member, with an echo of ours."""
@@ -34,6 +36,10 @@ class Presence:
         self._newest_ns[member] = max(self._newest_ns[member], sent_ns)
         if 0 < echo_ns <= now_ns:
             self._until_ns[member] = max(self._until_ns[member], echo_ns + self._lease_ns)
+
+    def left(self, member: int) -> None:
+        """That member has stopped: it uses no lease."""
+        self._left[member] = True
 
     def echo_for(self, member: int) -> int:
         return self._newest_ns[member] if self.grants else 0
@@ -53,21 +59,31 @@ class Presence:
         return now_ns - min(others, default=now_ns)
 
     def silent(self, now_ns: int) -> list[int]:
-        """Members of whom nothing has come for longer than a lease."""
+        """Members of whom nothing has come for longer than a lease, and those who have left."""
         return [
             member
             for member, heard in enumerate(self._heard_ns)
-            if member != self._own and now_ns - heard > self._silence_ns
+            if member != self._own and (self._left[member] or now_ns - heard > self._silence_ns)
         ]
 
     def free_ns(self, now_ns: int) -> list[int]:
         """For each member, how long what we granted it may still last."""
-        return [max(0, heard + self._silence_ns - now_ns) for heard in self._granted_ns]
+        return [
+            0 if left else max(0, heard + self._silence_ns - now_ns)
+            for heard, left in zip(self._granted_ns, self._left, strict=True)
+        ]
 
 
-def lease_ends_in(excluded: list[int], granted: list[list[int]]) -> int:
+def lease_ends_in(excluded: list[int], granted: dict[int, list[int]]) -> int:
     """How long the longest lease of the excluded members may last, in nanoseconds.
 
-    `granted` is what each of those that go on has said of its grants; a lease ends with the first grant that does.
+    `granted` is what each of those who answered has said of its grants; a lease ends with the first grant that does. Nobody grants itself
+    anything, so what an excluded member says of itself does not count.
     """
-    return max((min(grants[member] for grants in granted) for member in excluded), default=0)
+    return max(
+        (
+            min((grants[member] for granter, grants in granted.items() if granter != member), default=0)
+            for member in excluded
+        ),
+        default=0,
+    )

@@ -9,8 +9,9 @@ from nodes.config import GroupConfig, ServerConfig, opened
 from nodes.metadata.namespace import Namespace
 from nodes.protocols.symmetric.agreement import Agreement
 from nodes.protocols.symmetric.execution import Execution, Outcome
+from nodes.protocols.symmetric.own_disk import OwnDisk, open_journal
 from nodes.replicas.log import NOTHING, ReplicaLog, encode_group
-from nodes.storage.journal_file import Journal
+from nodes.replicas.record_clock import RecordClock
 from nodes.trace.events import Applied, Committed, Cut, Durable, JournalOpened, StepTaken
 from nodes.trace.ignoring import Ignoring
 from nodes.wire.calls import Calls
@@ -21,18 +22,25 @@ from nodes.world import World
 class Replica:
     """Groups come in by `append`, are durable after `sync`, and submitted, for all to see, by `show`."""
 
-    def __init__(self, world: World, config: ServerConfig, group: GroupConfig, log: ReplicaLog):
+    def __init__(
+        self, world: World, config: ServerConfig, group: GroupConfig, log: ReplicaLog, own_disk: OwnDisk
+    ):
         holes = config.cluster.holes
         self.world = world
         self.config = config
         self.group = group
         self.log = log
+        self.own_disk = own_disk
         self.agreement = Agreement(world.coordination, group.name, world.name, holes.views_without_agreement)
         self.calls = Calls(world)
         self.ignoring = Ignoring(world)
         self.execution = Execution(self._empty())
+        self.times = RecordClock(world.clock, config.cluster.mutations.clock_jump_stamps)
+        """What stamps this server's calls, since its process began."""
         self.settling = asyncio.Lock()
         """Held by whoever cuts and settles the journal."""
+        self.granted_ns = world.clock.monotonic_ns()
+        """When this server last lengthened anybody's lease, in any view; an earlier life may have done so until this one began."""
         self._taken = 0
         self._not_synced: deque[tuple[int, JournalGroup, Mark, int]] = deque()
         """With a number that no later group gets, not even one of the same sn."""
@@ -112,6 +120,10 @@ class Replica:
         self.execution.made_durable(shown_sn)
         self.show(shown_sn, [])
 
+    def now_ns(self) -> int:
+        """The stamp that a call would bear now."""
+        return max(self.times.read_ns(), self.namespace.newest_ns + 1)
+
     # --- namespace --------------------------------------------------------------------------------------------------
 
     @property
@@ -153,8 +165,9 @@ class Replica:
 
 def open_replica(world: World, config: ServerConfig, group: GroupConfig) -> Replica:
     """Raises Damaged, UnknownFormat, OSError."""
-    journal = Journal.open(world.disk, "journal")
+    journal, suffix = open_journal(world)
     log = ReplicaLog(journal, NOTHING, config.cluster.holes.sn_without_epoch)
-    replica = Replica(world, config, group, log)
+    own_disk = OwnDisk(world, suffix, journal.cut_octets, config.cluster.mutations)
+    replica = Replica(world, config, group, log, own_disk)
     replica.open(journal.cut_octets)
     return replica

@@ -13,7 +13,7 @@ import msgspec
 from nodes.config import MILLISECOND
 from nodes.protocols.symmetric.bringing import SETTLE_OCTETS
 from nodes.protocols.symmetric.member import Member
-from nodes.protocols.symmetric.messages import Fetch, Fetched, Flush, Flushed, Settle, Settled
+from nodes.protocols.symmetric.messages import Fetch, Fetched, Flush, Flushed, Numbered, Settle, Settled
 from nodes.protocols.symmetric.replica import Replica
 from nodes.replicas.log import decode_group, mark_of
 from nodes.trace.events import Warned
@@ -29,6 +29,8 @@ class Settling:
         self._member = member
         self._world = replica.world
         self._began_ns = self._world.clock.monotonic_ns()
+        self.ready = False
+        """Whether this server has read, in this life, which attempt is the newest."""
         self.promised = 0
         """No earlier attempt is served."""
         self.settled = 0
@@ -41,36 +43,65 @@ class Settling:
             self._world.network.send(peer, self.flush(message))
 
     def _cannot_be(self, peer: str, message: Flush | Settle) -> bool:
-        begun = self._replica.agreement.agreed.attempt
+        """Whether a message is of no attempt that is under way, as far as this server knows; a restarted one knows nothing before it has read."""
+        agreed = self._replica.agreement.agreed
+        begun = agreed.attempt
+        over = isinstance(message, Settle) and message.final and message.attempt <= agreed.number
         wild = message.attempt > begun + AHEAD_MAX
+        if not self._replica.config.cluster.mutations.stale_settle_adopted:
+            wild = wild or over or not self.ready
         if wild:
-            told = f"of attempt {message.attempt}; attempt {begun} is the newest"
-            self._replica.ignoring.tell(peer, message, told)
+            reason = (
+                f"of attempt {message.attempt}; attempt {begun} is the newest, view {agreed.number} the last"
+            )
+            self._replica.ignoring.tell(peer, message, reason)
         return wild
 
     def flush(self, message: Flush) -> Flushed:
         """Promises the attempt, wedges the view, tells what this server has."""
         if message.attempt < self.promised:
-            return Flushed(message.call, self.promised, [], False, (0, 0), [], [])
+            return self._flushed(message, [], False, (0, 0), [], [])
         self.promised = message.attempt
         tails = self._replica.log.tails()
         member = self._member()
         if member is None or member.view.number != message.view:
-            free_ns = [self._earlier_life_ns()] * min(message.size, 1024)
-            return Flushed(message.call, self.promised, tails, False, (0, 0), [], free_ns)
+            free_ns = [self._earlier_grants_ns()] * min(message.size, 1024)
+            return self._flushed(message, tails, False, (0, 0), [], free_ns)
         member.wedge()
         free_ns = member.presence.free_ns(self._world.clock.monotonic_ns())
-        undelivered = [] if self._is_settled(member.view.number) else member.undelivered()
-        return Flushed(message.call, self.promised, tails, True, member.frontier, undelivered, free_ns)
+        if self._replica.log.last != member.fence:
+            return self._flushed(message, tails, False, (0, 0), [], free_ns)
+        return self._flushed(message, tails, True, member.frontier, member.undelivered(), free_ns)
 
-    def _is_settled(self, view: int) -> bool:
-        """An earlier attempt has put what was undelivered into the journal."""
-        return self._replica.log.last.epoch > view
+    def _flushed(
+        self,
+        message: Flush,
+        tails: list[Mark],
+        live: bool,
+        frontier: tuple[int, int],
+        undelivered: list[Numbered],
+        free_ns: list[int],
+    ) -> Flushed:
+        disk = self._replica.own_disk
+        return Flushed(
+            message.call,
+            self.promised,
+            tails,
+            live,
+            frontier,
+            undelivered,
+            free_ns,
+            disk.identity,
+            disk.doubtful,
+        )
 
-    def _earlier_life_ns(self) -> int:
-        """How long a lease may last that this server granted before it began this life."""
+    def _earlier_grants_ns(self) -> int:
+        """How long a lease may last that this server granted in another view, or before it began this life."""
         lease_ns = self._replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
-        passed_ns = self._world.clock.monotonic_ns() - self._began_ns
+        since_ns = self._replica.granted_ns
+        if self._replica.config.cluster.mutations.older_grants_forgotten:
+            since_ns = self._began_ns
+        passed_ns = self._world.clock.monotonic_ns() - since_ns
         return max(0, lease_ns + lease_ns // 10 - passed_ns)
 
     # --- settle -------------------------------------------------------------------------------------------------------
@@ -79,7 +110,7 @@ class Settling:
         log = self._replica.log
         groups = (
             log.octets(message.from_sn, log.last.sn, SETTLE_OCTETS)
-            if message.attempt >= self.promised
+            if self.ready and message.attempt >= self.promised
             else []
         )
         self._world.network.send(peer, Fetched(message.call, groups))
@@ -111,7 +142,7 @@ class Settling:
             return False
         if not await self.write(groups, message.attempt):
             return False
-        if log.holds(message.goal):
+        if message.final and log.holds(message.goal):
             await self._replica.cut(message.goal.sn, f"{peer} settled the view without it")
         await self._replica.sync()
         if message.attempt < self.promised:

@@ -36,20 +36,24 @@ class ViewChange:
     async def run(self, invited: list[str]) -> Agreed | None:
         """The view that is installed now; None when that failed. `invited` are all who are to be in it, as far as they answer."""
         flushed = await self._flush(invited)
-        present = [name for name in self._was.members if name in flushed and self._holds_start(flushed[name])]
-        if not self._was.enough(len(present)):
+        present = [
+            name for name in self._was.members if name in flushed and self._counts(name, flushed[name])
+        ]
+        if not self._may_go_on(present, flushed):
             self._step("flush", f"only {len(present)} of {len(self._was.members)} members are there")
             return None
         goal = await self._settle_here(present, flushed)
         if goal is None:
             return None
         members = await self._settle_everywhere(flushed, goal)
-        if not self._was.enough(sum(name in members for name in present)):
+        if not self._may_go_on([name for name in present if name in members], flushed):
             return None
-        await self._await_leases(members, [flushed[name] for name in present])
+        await self._await_leases(members, {name: flushed[name] for name in present})
         if self._settling.promised > self._attempt:
             return None
-        if not await self._replica.agreement.install(members, goal):
+        self._settling.settled = self._attempt
+        disks = {name: flushed[name].disk for name in members}
+        if not await self._replica.agreement.install(disks, goal):
             return None
         self._step("install", f"view {self._attempt}: {' '.join(members)}, from group {goal.sn} on")
         return self._replica.agreement.agreed
@@ -73,13 +77,19 @@ class ViewChange:
             if isinstance(reply, Flushed) and reply.promised == self._attempt and reply.tails
         }
 
-    def _holds_start(self, reply: Flushed) -> bool:
+    def _counts(self, name: str, reply: Flushed) -> bool:
+        """Whether a server is the member of the old view that it is named like: it has that one's disk, and on it where the view began."""
         common = self._replica.log.agrees_up_to(reply.tails)
         return (
-            common is not None
+            self._was.knows_disk(name, reply.disk)
+            and common is not None
             and common >= self._was.start.sn
             and len(reply.free_ns) == len(self._was.members)
         )
+
+    def _may_go_on(self, present: list[str], flushed: dict[str, Flushed]) -> bool:
+        certain = [name for name in present if not flushed[name].doubtful]
+        return self._was.enough(len(present), len(certain))
 
     # --- settle -------------------------------------------------------------------------------------------------------
 
@@ -138,10 +148,14 @@ class ViewChange:
 
     # --- leases ---------------------------------------------------------------------------------------------------------
 
-    async def _await_leases(self, members: list[str], replies: list[Flushed]) -> None:
+    async def _await_leases(self, members: list[str], replies: dict[str, Flushed]) -> None:
         """Nobody who is left out reads any more when the new view begins (safety rule 9)."""
-        left_out = [place for place, name in enumerate(self._was.members) if name not in members]
-        wait_ns = lease_ends_in(left_out, [reply.free_ns for reply in replies])
+        places = {name: place for place, name in enumerate(self._was.members)}
+        left_out = [place for name, place in places.items() if name not in members]
+        granted = {places[name]: reply.free_ns for name, reply in replies.items()}
+        if self._replica.config.cluster.mutations.own_grant_counted:
+            granted = {-1 - place: free_ns for place, free_ns in granted.items()}
+        wait_ns = lease_ends_in(left_out, granted)
         passed_ns = self._replica.world.clock.monotonic_ns() - self._flushed_ns
         if wait_ns > passed_ns:
             self._step(

@@ -148,6 +148,9 @@ class Pool:
         self.bar(incarnation, sn)
         await self._shelf.set_aside(directory)
 
+    async def set_aside_beyond(self, sn: int, directory: str) -> None:
+        await self._shelf.set_aside(directory, sn)
+
     async def write(
         self, namespace: Namespace, mark: Mark, replicas: list[str], dumped: Callable[[], None]
     ) -> list[str]:

@@ -119,10 +119,11 @@ class Shelf:
             out.close()
         self.remove(file)
 
-    async def set_aside(self, directory: str) -> None:
-        """Moves what is barred: first all of it is there, then it is here no more. Raises OSError."""
+    async def set_aside(self, directory: str, sn: int | None = None) -> None:
+        """Moves what is barred, or given `sn` what goes beyond it: first all of it is there, then it is here no more. Raises OSError."""
         for image, files in self._all_files().items():
-            if self._barred(image) and image not in self.refused:
+            leaves = self._barred(image) if sn is None else rank_of(image)[2] > sn
+            if leaves and image not in self.refused:
                 for file in files:
                     await self._copy(file, f"{directory}/{file}")
                 for file in [manifest_file(image), *files]:

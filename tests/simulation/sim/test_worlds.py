@@ -296,7 +296,7 @@ def test_a_connection_keeps_its_order_whatever_the_link_does(fault: str) -> None
         setattr(link, fault, 0.9 if fault == "reorder" else True)
     loop.run(loop.now_ns + 500 * MILLISECOND)
     link.mend()
-    ensemble.healed()
+    ensemble.links_changed()
     loop.run(loop.now_ns + SECOND)
     created = sorted((node.stat().czxid, path) for path, node in ensemble.tree.nodes.items() if path != "/")
     assert [path for _, path in created] == [f"/{place}" for place in range(8)]
@@ -333,6 +333,9 @@ def test_what_is_impossible_is_said() -> None:
         lambda: cluster.faults.force_view("g1"),
         lambda: cluster.faults.force_view("g9"),
         lambda: cluster.faults.add_server("g9"),
+        lambda: cluster.faults.force("g9", "mds1"),
+        lambda: cluster.faults.force("mds9"),
+        lambda: cluster.faults.do("force", []),
         lambda: cluster.faults.restart("coordination"),
         lambda: cluster.faults.cut("mds1", "mds1"),
         lambda: cluster.faults.cut("mds1", "mds2", "sideways"),

@@ -89,7 +89,7 @@ def no_read_lease(lab: SymmetricLab) -> None:
 SCHEDULES: dict[str, tuple[Callable[[SymmetricLab], None], int, set[str], str]] = {
     "fast_literal_order": (fast_literal_order, 2, {"same order", "dense journal"}, "where mds1 delivered"),
     "fast_not_uniform": (fast_not_uniform, 2, {"no lost write"}, "lost: call"),
-    "views_without_agreement": (views_without_agreement, 2, {"dense journal"}, "given twice in epoch"),
+    "views_without_agreement": (views_without_agreement, 2, {"one primary view"}, "there are two views"),
     "answer_before_stable": (
         answer_before_stable,
         3,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -109,3 +110,16 @@ def test_every_policy_has_a_name() -> None:
             placement(name, GROUPS, Granularity(), random.Random(1)).choose(ROOT, None, "x", True).home
             in GROUPS
         )
+
+
+@given(st.builds(Unit, *[st.integers(1, 3)] * 5))
+def test_as_printed_a_directory_inherits_where_files_go(unit: Unit) -> None:
+    """Fig. 2: X.file_mds ← P.file_mds in case 3, and nothing else."""
+    granularity = Granularity(2, 2, 2)
+    printed = DynamicDirGrain(GROUPS, granularity, Chosen(), True).choose(directory(1, 5), unit, "d", True)
+    ours = DynamicDirGrain(GROUPS, granularity, Chosen()).choose(directory(1, 5), unit, "d", True)
+    assert (printed.home, printed.parent) == (ours.home, ours.parent)
+    assert printed.child is not None and ours.child is not None
+    inside = ours.child.depth == unit.depth + 1
+    assert printed.child.file_group == (unit.file_group if inside else ours.child.file_group)
+    assert msgspec.structs.replace(printed.child, file_group=ours.child.file_group) == ours.child

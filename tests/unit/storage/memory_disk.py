@@ -38,6 +38,8 @@ class MemoryDisk:
         self.files: dict[str, bytearray] = {}
         self.durable: dict[str, bytes] = {}
         self.fails = False
+        self.fails_at = ""
+        """The one file that cannot be replaced."""
         self.removals_left = -1
         """The machine dies at the removal after so many; -1 for never."""
 
@@ -45,6 +47,8 @@ class MemoryDisk:
         return sorted(path.rpartition("/")[2] for path in self.files if path.startswith(directory + "/"))
 
     def read(self, path: str, offset: int = 0, length: int | None = None) -> bytes:
+        if path not in self.files:
+            raise FileNotFoundError(path)
         octets = bytes(self.files[path])
         return octets[offset:] if length is None else octets[offset : offset + length]
 
@@ -55,6 +59,8 @@ class MemoryDisk:
         return MemoryFile(self, path)
 
     async def replace(self, path: str, octets: bytes) -> None:
+        if self.fails or path == self.fails_at:
+            raise OSError(5, "Input/output error", path)
         self.files[path] = bytearray(octets)
         self.durable[path] = octets
 

@@ -57,9 +57,21 @@ def test_nothing_is_granted_once_the_view_is_about_to_change() -> None:
 
 
 def test_a_lease_ends_with_the_first_grant() -> None:
-    assert lease_ends_in([2], [[0, 0, 300], [0, 0, 20]]) == 20
-    assert lease_ends_in([1, 2], [[0, 50, 300], [0, 90, 70]]) == 70
-    assert lease_ends_in([], [[9, 9]]) == 0
+    assert lease_ends_in([2], {0: [0, 0, 300], 1: [0, 0, 20]}) == 20
+    assert lease_ends_in([1, 2], {0: [0, 50, 300], 3: [0, 90, 70]}) == 70
+    assert lease_ends_in([], {0: [9, 9]}) == 0
+
+
+def test_nobody_speaks_for_its_own_lease() -> None:
+    assert lease_ends_in([1], {0: [0, 300], 1: [0, 0]}) == 300
+
+
+def test_one_that_has_left_is_silent_and_uses_no_lease() -> None:
+    presence = Presence(0, 3, 0, LEASE, False)
+    presence.heard(1, 10, 0, 10)
+    presence.left(1)
+    assert presence.silent(20) == [1]
+    assert presence.free_ns(20)[1] == 0 < presence.free_ns(20)[2]
 
 
 def test_a_member_alone_reads_for_ever() -> None:

@@ -49,7 +49,7 @@ const FAMILIES: Record<Exclude<Family, "other">, string[]> = {
   ],
   view: [
     ...["AskView", "ViewCopy", "Ping", "AskLease", "LeaseGranted"],
-    ...["Alive", "JoinView", "Welcome", "Installed"],
+    ...["Alive", "JoinView", "Leaving", "Welcome", "Installed"],
   ],
   data: [
     ...["NodeBeat", "BeatHeard", "FullReport", "Changes", "WantReport", "Replicate", "Remove"],

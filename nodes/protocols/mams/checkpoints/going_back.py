@@ -62,7 +62,7 @@ async def go_back(replica: Replica, incarnation: Incarnation) -> None:
     barrier = incarnation.barriers[group]
     started = at_barrier(replica, barrier)
     keeps = barrier.mark.sn if started is not None else 0
-    groups, operations = await set_journal_aside(disk, replica.log, keeps, incarnation.number)
+    groups, operations = await set_journal_aside(disk, replica.log, keeps, aside(incarnation.number))
     kept = f"{aside(incarnation.number)}/image"
     steps: list[Callable[[], Awaitable[None]]] = [
         lambda: replica.images.set_aside(incarnation.number, keeps, kept),

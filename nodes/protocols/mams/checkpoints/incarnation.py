@@ -65,12 +65,12 @@ def aside(incarnation: int) -> str:
     return f"aside/{incarnation:06d}"
 
 
-async def set_journal_aside(disk: Disk, log: ReplicaLog, sn: int, incarnation: int) -> tuple[int, int]:
-    """Copies the groups after `sn` to where they are kept; (groups, operations) that are there then. Raises OSError.
+async def set_journal_aside(disk: Disk, log: ReplicaLog, sn: int, directory: str) -> tuple[int, int]:
+    """Copies the groups after `sn` under `directory`; (groups, operations) that are there then. Raises OSError.
 
     When there are none any more, an earlier attempt has copied and cut them.
     """
-    kept = Journal.open(disk, f"{aside(incarnation)}/journal")
+    kept = Journal.open(disk, f"{directory}/journal")
     if log.last.sn > sn:
         kept.restart_at(max(sn, log.base.sn) + 1)
         for first in range(kept.first_sn, log.last.sn + 1, SYNC_EVERY):

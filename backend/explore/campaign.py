@@ -1,0 +1,165 @@
+"""A search: draws seeds and neighbours of what reached something new, runs them, keeps what failed."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from backend.explore.executors import Executor, WorkersLost
+from backend.explore.work import Job, encode, outcome_of, plan_of
+from nodes.config import Holes
+from nodes.explore.mutate import neighbour
+from nodes.explore.plan import Failure, Outcome, Plan
+from nodes.mutations import Mutations
+
+CORPUS_MAX = 512
+NEIGHBOURS = 0.5
+"""Share of trials that change a plan which reached something new."""
+
+
+class Target(msgspec.Struct, frozen=True):
+    """What is searched: families in turn, with these switches on."""
+
+    protocols: tuple[str, ...]
+    holes: Holes = Holes()
+    mutations: Mutations = Mutations()
+
+
+class Tally(msgspec.Struct):
+    """What a search has come to."""
+
+    seeds: int = 0
+    beyond: int = 0
+    """Trials that damaged more than the family survives: only safety was judged."""
+    calls: int = 0
+    answered: int = 0
+    checked: int = 0
+    virtual_ns: int = 0
+    took_s: float = 0.0
+    coverage: set[str] = set()
+    by_family: Counter[str] = msgspec.field(default_factory=Counter)
+    failures: dict[tuple[str, str, str], Outcome] = {}
+    """By family, invariant and place: the smallest plan that failed so."""
+    counts: Counter[tuple[str, str, str]] = msgspec.field(default_factory=Counter)
+    incomplete: str = ""
+    """Why the search ended before its end."""
+
+    @property
+    def failed(self) -> int:
+        return sum(self.counts.values())
+
+
+class Campaign:
+    """One search. `on_progress` is called after every result."""
+
+    def __init__(
+        self,
+        target: Target,
+        executor: Executor,
+        seeds: range | None,
+        until_s: float | None,
+        on_progress: Callable[[Tally], None] = lambda tally: None,
+        stop_at_first: bool = False,
+        base: Plan | None = None,
+    ):
+        self._target = target
+        self._executor = executor
+        self._steered = seeds is None
+        self._numbers = iter(seeds if seeds is not None else range(1, 1 << 40))
+        self._until_s = until_s
+        self._on_progress = on_progress
+        self._stop_at_first = stop_at_first
+        self._base = base
+        self._rng = random.Random("campaign")
+        self._corpus: dict[str, list[Plan]] = {}
+        self._began_s = time.monotonic()
+        self.tally = Tally()
+
+    def run(self) -> Tally:
+        """Until the seeds or the time are at their end, or Ctrl-C; what was found is kept in any case."""
+        under_way = 0
+        try:
+            for job in self._jobs():
+                self._executor.submit(encode(job))
+                under_way += 1
+                while under_way >= self._executor.width:
+                    under_way -= self._take()
+                if self._over():
+                    break
+            while under_way and not self._over():
+                under_way -= self._take()
+        except KeyboardInterrupt:
+            self.tally.incomplete = "stopped by Ctrl-C"
+        except WorkersLost as lost:
+            self.tally.incomplete = lost.message
+        self.tally.took_s = time.monotonic() - self._began_s
+        return self.tally
+
+    def _over(self) -> bool:
+        late = self._until_s is not None and time.monotonic() - self._began_s >= self._until_s
+        return late or (self._stop_at_first and bool(self.tally.failures))
+
+    def _jobs(self) -> Iterator[Job]:
+        """With given seeds exactly those; else every other trial is a neighbour of one that reached something new."""
+        for turn, seed in enumerate(self._numbers):
+            protocol = self._target.protocols[turn % len(self._target.protocols)]
+            corpus = self._corpus.get(protocol, [])
+            plan = None
+            if self._base is not None:
+                plan = neighbour(self._base, self._base, seed)
+            elif self._steered and corpus and self._rng.random() < NEIGHBOURS:
+                plan = neighbour(self._rng.choice(corpus), self._rng.choice(corpus), seed)
+            yield Job(seed, protocol, self._target.holes, self._target.mutations, plan)
+
+    def _take(self) -> int:
+        count = 0
+        for result in self._executor.results(0.2):
+            count += 1
+            self._note(outcome_of(result))
+        self.tally.took_s = time.monotonic() - self._began_s
+        self._on_progress(self.tally)
+        return count
+
+    def _note(self, outcome: Outcome) -> None:
+        tally, plan = self.tally, outcome.plan
+        tally.seeds += 1
+        tally.by_family[plan.cluster.protocol] += 1
+        tally.beyond += bool(outcome.beyond)
+        tally.calls += outcome.calls
+        tally.answered += outcome.answered
+        tally.checked += outcome.checked
+        tally.virtual_ns += outcome.virtual_ns
+        new = outcome.coverage - tally.coverage
+        if new:
+            tally.coverage |= new
+            corpus = self._corpus.setdefault(plan.cluster.protocol, [])
+            corpus.append(plan)
+            del corpus[:-CORPUS_MAX]
+        for failure in outcome.failures[:1]:
+            key = (plan.cluster.protocol, failure.invariant, failure.place)
+            tally.counts[key] += 1
+            known = tally.failures.get(key)
+            if known is None or plan.calls + len(plan.faults) < known.plan.calls + len(known.plan.faults):
+                tally.failures[key] = outcome
+
+
+def shrunk(
+    executor: Executor, outcomes: list[Outcome], trials: int, on_done: Callable[[Outcome], None]
+) -> None:
+    """Shrinks each failing plan on the workers. Raises WorkersLost, KeyboardInterrupt."""
+    for outcome in outcomes:
+        failure: Failure = outcome.failures[0]
+        job = Job(outcome.plan.seed, plan=outcome.plan, shrink_as=failure, shrink_trials=trials)
+        executor.submit(encode(job))
+    left = len(outcomes)
+    while left:
+        for result in executor.results(1.0):
+            left -= 1
+            on_done(outcome_of(result))
+
+
+__all__ = ["Campaign", "Tally", "Target", "plan_of", "shrunk"]

@@ -1,0 +1,179 @@
+"""`./cloverlab explore`: searches with a progress line, groups failures, shrinks them and prints the line that runs each again."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from backend.errors import LabError, Malformed
+from backend.explore import found
+from backend.explore.campaign import Campaign, Tally, Target, shrunk
+from backend.explore.executors import Dask, Executor, Processes, WorkersLost
+from backend.explore.steps import explore_steps
+from backend.interrupts import heed
+from backend.scenarios.reading import read
+from nodes.config import Holes
+from nodes.explore.draw import SAFE
+from nodes.explore.plan import Outcome, Plan
+from nodes.families import family_named
+from nodes.mutations import Mutations
+
+SEEDS = re.compile(r"^(\d{1,12})\.\.(\d{1,12})$")
+SEEDS_MAX = 1_000_000
+SHRUNK_TRIALS = 1_500
+SHRUNK_MAX = 12
+SAID_EVERY_S = 20
+"""Where no terminal shows progress."""
+console = Console(stderr=True, highlight=False)
+
+
+class Wish(msgspec.Struct, frozen=True):
+    """What somebody asked `explore` for."""
+
+    protocol: str | None = None
+    everything: bool = False
+    minutes: float | None = None
+    seeds: str | None = None
+    jobs: int = 0
+    """0: one for each processor."""
+    dask: str | None = None
+    out: Path = Path("explored")
+    mutations: tuple[str, ...] = ()
+    holes: tuple[str, ...] = ()
+
+
+def explore_command(file: Path | None, wish: Wish) -> int:
+    """A file without a trial is searched by its own steps, with other seeds. Raises LabError."""
+    heed()
+    if file is None:
+        return explore(wish)
+    if wish.protocol is not None or wish.everything:
+        raise Malformed("explore takes a scenario file, --protocol or --all: one of them")
+    [first, *_] = scenarios = read(file)
+    if first.trial is not None:
+        return explore(wish, first.plan())
+    return explore_steps(
+        file, scenarios, seeds_of(wish) or range(1, 101), wish.jobs or os.cpu_count() or 1, wish.out
+    )
+
+
+def explore(wish: Wish, base: Plan | None = None) -> int:
+    """Searches; 0 when nothing failed, 1 when something did. Raises LabError."""
+    target = target_of(wish, base)
+    seeds = seeds_of(wish)
+    until_s = None if wish.minutes is None else wish.minutes * 60
+    if seeds is None and until_s is None:
+        seeds = range(1, 101)
+    executor: Executor = Dask(wish.dask) if wish.dask else Processes(wish.jobs or os.cpu_count() or 1)
+    try:
+        tally = watched(target, executor, seeds, until_s, base)
+        tell(tally)
+        files = written(tally, executor, wish.out)
+    finally:
+        executor.close()
+    for path in files:
+        print(f"./cloverlab run {path}")
+    return 1 if tally.failures or tally.incomplete.startswith("worker") else 0
+
+
+def target_of(wish: Wish, base: Plan | None) -> Target:
+    if base is not None:
+        return Target((base.cluster.protocol,), base.cluster.holes, base.cluster.mutations)
+    if not wish.everything and wish.protocol is None:
+        raise Malformed("explore what? Give a scenario file, --protocol NAME or --all")
+    try:
+        if wish.protocol is not None:
+            family_named(wish.protocol)
+    except ValueError as error:
+        raise Malformed(str(error)) from None
+    for kind, names, struct in (("mutation", wish.mutations, Mutations), ("hole", wish.holes, Holes)):
+        for name in names:
+            if name not in struct.__struct_fields__:
+                raise Malformed(
+                    f"{name[:40]!r} is no {kind}; there are {', '.join(struct.__struct_fields__)}"
+                )
+    protocols = SAFE if wish.protocol is None else (wish.protocol,)
+    return Target(
+        protocols, Holes(**dict.fromkeys(wish.holes, True)), Mutations(**dict.fromkeys(wish.mutations, True))
+    )
+
+
+def seeds_of(wish: Wish) -> range | None:
+    if wish.seeds is None:
+        return None
+    match = SEEDS.match(wish.seeds)
+    if match is None or int(match[1]) > int(match[2]) or int(match[2]) - int(match[1]) >= SEEDS_MAX:
+        raise Malformed(f"--seeds {wish.seeds[:40]!r}: write A..B with A ≤ B, at most {SEEDS_MAX} seeds")
+    return range(int(match[1]), int(match[2]) + 1)
+
+
+def watched(
+    target: Target, executor: Executor, seeds: range | None, until_s: float | None, base: Plan | None
+) -> Tally:
+    """Runs the campaign with a line of progress."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
+        total = until_s if until_s is not None else float(len(seeds or ()))
+        line = progress.add_task("exploring", total=total)
+        began_s = said_s = time.monotonic()
+
+        def show(tally: Tally) -> None:
+            nonlocal said_s
+            now_s = time.monotonic()
+            done = now_s - began_s if until_s is not None else tally.seeds
+            progress.update(line, completed=done, description=summary(tally))
+            if progress.disable and now_s - said_s > SAID_EVERY_S:
+                said_s = now_s
+                console.print(f"{summary(tally)}, {min(1, done / max(total, 1e-9)):.0%} done")
+
+        return Campaign(target, executor, seeds, until_s, show, base=base).run()
+
+
+def summary(tally: Tally) -> str:
+    rate = tally.seeds / tally.took_s if tally.took_s else 0.0
+    return f"{tally.seeds} seeds, {rate:.1f}/s, coverage {len(tally.coverage)}, {tally.failed} failed"
+
+
+def tell(tally: Tally) -> None:
+    """What was done and what failed, for a person."""
+    hours = tally.virtual_ns / 3.6e12
+    families = ", ".join(f"{name} {count}" for name, count in sorted(tally.by_family.items()))
+    console.print(
+        f"{tally.seeds} seeds in {tally.took_s:.0f} s ({families}): {tally.calls} calls, {tally.answered} answered, "
+        f"{tally.checked} facts checked, {hours:.2f} virtual hours, coverage {len(tally.coverage)}, "
+        f"{tally.beyond} beyond what a family survives"
+    )
+    if tally.incomplete:
+        console.print(f"[yellow]incomplete[/yellow]: {tally.incomplete}")
+    if not tally.failures:
+        console.print("[green]nothing failed[/green]")
+    for (family, invariant, place), count in tally.counts.most_common():
+        console.print(f"[red]{count} times[/red] {family}: {invariant} ({place})")
+        console.print(
+            f"    {tally.failures[family, invariant, place].failures[0].explanation[:300]}", markup=False
+        )
+
+
+def written(tally: Tally, executor: Executor, directory: Path) -> list[Path]:
+    """Shrinks the first failures and writes a file for each; unshrunk where the shrinking was stopped."""
+    chosen = list(tally.failures.values())[:SHRUNK_MAX]
+    if not chosen:
+        return []
+    console.print(f"shrinking {len(chosen)} of {len(tally.failures)} kinds of failure …")
+    done: dict[int, Outcome] = {}
+
+    def keep(outcome: Outcome) -> None:
+        done[outcome.plan.seed] = outcome
+
+    try:
+        shrunk(executor, chosen, SHRUNK_TRIALS, keep)
+    except (WorkersLost, KeyboardInterrupt, LabError) as error:
+        console.print(f"shrinking was stopped: {error or 'Ctrl-C'}")
+    return [found.write(done.get(each.plan.seed, each), directory) for each in chosen]

@@ -1,0 +1,108 @@
+"""Where trials run: in processes of this machine, or on a Dask cluster that is there already."""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, Protocol
+
+from backend.errors import CannotStart, LabError
+from backend.explore.work import work
+
+CONNECT_S = 10
+
+
+class WorkersLost(LabError):
+    """Nobody is left who could run a trial."""
+
+
+class Executor(Protocol):
+    width: int
+    """Pieces of work that are worth having under way at once."""
+
+    def submit(self, job: bytes) -> None: ...
+
+    def results(self, timeout_s: float) -> Iterator[bytes]:
+        """What has been done meanwhile; waits at most so long for the first of it. Raises WorkersLost."""
+
+    def close(self) -> None:
+        """Ends what is under way."""
+
+
+class Processes:
+    """Workers of this machine. One that is killed takes its trial with it; the others' are run again."""
+
+    def __init__(self, jobs: int):
+        self._jobs = jobs
+        self.width = 2 * jobs
+        self._open: dict[Future[bytes], bytes] = {}
+        self._pool = self._new()
+        self._broken = 0
+
+    def _new(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(self._jobs, mp_context=multiprocessing.get_context("fork"))
+
+    def submit(self, job: bytes) -> None:
+        self._open[self._pool.submit(work, job)] = job
+
+    def results(self, timeout_s: float) -> Iterator[bytes]:
+        done, _ = wait(self._open, timeout_s, FIRST_COMPLETED)
+        lost = []
+        for future in done:
+            job = self._open.pop(future)
+            try:
+                yield future.result()
+            except BrokenProcessPool:
+                lost.append(job)
+        if lost:
+            self._begin_anew(lost)
+
+    def _begin_anew(self, lost: list[bytes]) -> None:
+        self._broken += 1
+        if self._broken > 3:
+            raise WorkersLost("worker processes were killed again and again: is there memory enough?")
+        lost += self._open.values()
+        self._open.clear()
+        self._pool = self._new()
+        for job in lost:
+            self.submit(job)
+
+    def close(self) -> None:
+        for process in list((self._pool._processes or {}).values()):
+            process.terminate()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+class Dask:
+    """An existing Dask cluster; its workers need this project on their path."""
+
+    def __init__(self, address: str):
+        try:
+            distributed: Any = importlib.import_module("distributed")
+        except ImportError:
+            raise CannotStart("--dask needs the package distributed: pip install distributed") from None
+        try:
+            self._client = distributed.Client(address, timeout=CONNECT_S)
+        except (OSError, TimeoutError, ValueError) as error:
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise CannotStart(f"--dask {address[:80]}: no scheduler answers there: {reason}") from None
+        self._done: Any = distributed.as_completed()
+        self.width = 2 * max(1, sum(self._client.nthreads().values()))
+
+    def submit(self, job: bytes) -> None:
+        self._done.add(self._client.submit(work, job, pure=False))
+
+    def results(self, timeout_s: float) -> Iterator[bytes]:
+        if self._client.status != "running" or not self._client.scheduler_info(n_workers=0):
+            raise WorkersLost("the Dask cluster has gone")
+        while not self._done.queue.empty() or self._done.has_ready():
+            future = next(self._done)
+            if future.status != "finished":
+                raise WorkersLost(f"a Dask worker failed: {future.exception()}")
+            yield future.result()
+
+    def close(self) -> None:
+        self._client.close()

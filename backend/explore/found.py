@@ -1,0 +1,59 @@
+"""A failing plan as a scenario file that a person can read and run again."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from backend.errors import Malformed
+from backend.scenarios.model import Scenario
+from nodes.explore.files import sparse
+from nodes.explore.plan import Outcome
+
+NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
+
+
+def text_of(outcome: Outcome) -> str:
+    """The scenario file."""
+    plan, failure = outcome.plan, outcome.failures[0]
+    document = {
+        "name": f"{plan.cluster.protocol}: {failure.invariant}",
+        "teaches": failure.explanation[:300],
+        "seed": plan.seed,
+        "trial": {key: value for key, value in sparse(plan).items() if key != "seed"},
+    }
+    return yaml_of(document)
+
+
+def yaml_of(document: dict[str, Any]) -> str:
+    yaml = YAML()
+    yaml.default_flow_style = None
+    yaml.width = 120
+    stream = io.StringIO()
+    yaml.dump(document, stream)
+    return stream.getvalue()
+
+
+def write(outcome: Outcome, directory: Path) -> Path:
+    """Writes the file of a trial under a name of its own; returns the path. Raises Malformed."""
+    words = f"{outcome.plan.cluster.protocol}-{outcome.failures[0].invariant}-{outcome.plan.seed}"
+    return write_text(words, text_of(outcome), directory)
+
+
+def write_scenario(scenario: Scenario, directory: Path) -> Path:
+    """The same of a scenario whose steps were shortened. Raises Malformed."""
+    return write_text(f"{scenario.name}-{scenario.seed}", yaml_of(sparse(scenario)), directory)
+
+
+def write_text(words: str, text: str, directory: Path) -> Path:
+    path = directory / f"{NOT_IN_NAMES.sub('-', words.lower()).strip('-')}.yaml"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    except OSError as error:
+        raise Malformed(f"--out {directory}: {error.strerror}") from None
+    return path

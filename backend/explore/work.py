@@ -1,0 +1,85 @@
+"""One piece of work for a worker, wherever it runs: bytes in, bytes out."""
+
+from __future__ import annotations
+
+import signal
+from types import FrameType
+
+import msgspec
+
+from nodes.config import Holes
+from nodes.explore.draw import draw
+from nodes.explore.plan import Failure, Outcome, Plan
+from nodes.explore.shrink import shrink
+from nodes.explore.trial import run
+from nodes.mutations import Mutations
+
+LIMIT_S = 180
+"""Of real time for one trial: more is an endless loop."""
+
+
+class Job(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A seed to be drawn and run, or a plan to be run, or to be shrunk."""
+
+    seed: int
+    protocol: str = ""
+    holes: Holes = Holes()
+    mutations: Mutations = Mutations()
+    plan: Plan | None = None
+    shrink_as: Failure | None = None
+    """The failure that must stay, for at most `shrink_trials` trials."""
+    shrink_trials: int = 2_000
+
+
+class TookTooLong(Exception):
+    """A trial did not end."""
+
+
+def plan_of(job: Job) -> Plan:
+    return job.plan or draw(job.seed, job.protocol, job.holes, job.mutations)
+
+
+def encode(job: Job) -> bytes:
+    return msgspec.msgpack.encode(job)
+
+
+def work(job_bytes: bytes) -> bytes:
+    """Runs a job in this process; returns an `Outcome`."""
+    job = msgspec.msgpack.decode(job_bytes, type=Job)
+    plan = plan_of(job)
+    if job.shrink_as is not None:
+        plan = shrunk(plan, job.shrink_as, job.shrink_trials)
+    return msgspec.msgpack.encode(bounded(plan))
+
+
+def outcome_of(result: bytes) -> Outcome:
+    return msgspec.msgpack.decode(result, type=Outcome)
+
+
+def bounded(plan: Plan) -> Outcome:
+    """A trial that ends, whatever happens: one that gives up is a failure."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise TookTooLong(f"not done after {LIMIT_S} s of real time")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(LIMIT_S)
+    try:
+        return run(plan)
+    except TookTooLong as late:
+        return Outcome(plan, [Failure("an end", "real time", str(late))])
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def shrunk(plan: Plan, failure: Failure, trials: int) -> Plan:
+    """The smallest plan found that still breaks the same invariant."""
+    left = trials
+
+    def fails(candidate: Plan) -> bool:
+        nonlocal left
+        left -= 1
+        return any(each.invariant == failure.invariant for each in bounded(candidate).failures)
+
+    return shrink(plan, fails, lambda: left > 0)

@@ -1,0 +1,87 @@
+"""`./cloverlab up`: what a cluster may be made of, as options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from backend.settings import DEFAULT_PORT, Settings, default_data
+from backend.shape import Shape
+from nodes.families import FAMILIES
+
+Port = Annotated[
+    int | None, typer.Option("--port", min=1, max=65535, help="Where the control plane listens (8080).")
+]
+
+
+def up(
+    context: typer.Context,
+    port: Port = None,
+    protocol: Annotated[
+        str | None, typer.Option(help=f"The family of protocols: {', '.join(FAMILIES)}.")
+    ] = None,
+    variant: Annotated[
+        str | None,
+        typer.Option(help="safe (default), or paper: the protocol's literal text, with all of its holes."),
+    ] = None,
+    groups: Annotated[int | None, typer.Option(min=1, max=8, help="Replica groups (1).")] = None,
+    standbys: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=9, help="Servers beside the active of each group (3, or as many as the family has)."
+        ),
+    ] = None,
+    placement: Annotated[
+        str | None,
+        typer.Option(help="Which group is home to a new object: hash (default), random, subtree, ddg."),
+    ] = None,
+    granularity: Annotated[
+        str | None, typer.Option(help="DirDep-DirWid-FileWid of the placement ddg (2-16-2048).")
+    ] = None,
+    ddg_as_printed: Annotated[
+        bool | None,
+        typer.Option("--ddg-as-printed", help="A directory inherits file_mds, as DCFS2 Fig. 2 has it."),
+    ] = None,
+    cross_group: Annotated[
+        str | None, typer.Option(help="How two groups commit one operation: s2pc_mp (default), two_phase.")
+    ] = None,
+    data_nodes: Annotated[
+        int | None, typer.Option("--data-nodes", min=0, max=9, help="Servers that keep blocks of files (3).")
+    ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(help="How symmetric members come to a total order: fast (default), plain."),
+    ] = None,
+    journal_nodes: Annotated[
+        int | None,
+        typer.Option(
+            "--journal-nodes", min=1, max=9, help="Journal nodes (3) or bookies (4) of a shared journal."
+        ),
+    ] = None,
+    quorums: Annotated[
+        str | None,
+        typer.Option(help="Ensemble, write and acknowledgement quorum E-Qw-Qa of bookkeeper (3-3-3)."),
+    ] = None,
+    hole: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A hole of the paper to open, by its switch; may be given again. The default is safe."
+        ),
+    ] = None,
+    zookeeper: Annotated[
+        str | None, typer.Option(help="host:port,… of a real ensemble instead of the embedded server.")
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="The data directory (~/.local/share/cloverlab).")] = None,
+) -> None:
+    """Start the control plane, the page and a cluster of real processes; Ctrl-C stops all of it."""
+    from backend.up import run_up
+
+    holes = tuple(sorted(set(hole))) if hole else None
+    shape = Shape(
+        groups, standbys, protocol, placement, granularity, cross_group, data_nodes, order, holes,
+        variant=variant, ddg_as_printed=ddg_as_printed, journal_nodes=journal_nodes, quorums=quorums,
+    )  # fmt: skip
+    settings = Settings(data or default_data(), port or context.obj or DEFAULT_PORT, shape, zookeeper)
+    raise typer.Exit(run_up(settings))

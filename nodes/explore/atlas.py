@@ -1,0 +1,79 @@
+"""The fault atlas: what each family promises to survive, and whether a trial has damaged more.
+
+A fault that takes nothing away for good (crash, cut, pause, power loss of synced disks) is always within the promise: all that was acknowledged is
+there again when the servers are. Damage is a disk that lost what it had synced: replaced, rotted, or with a server that is gone for ever.
+Beyond the promise only safety is judged: a group may refuse to serve, but what it answers must be right.
+"""
+
+from __future__ import annotations
+
+from nodes.config import ClusterConfig
+from nodes.families import Family, family_named
+
+DAMAGES = ("corrupt", "new_disk", "gone")
+DISTURBS = ("fail_disk", "fill_disk")
+"""These end servers or make them refuse; taken back, nothing of them is left."""
+
+
+class Atlas:
+    """Counts damage by the set of servers that it concerns: a replica group, the journal nodes, the data nodes."""
+
+    def __init__(self, cluster: ClusterConfig):
+        self._family: Family = family_named(cluster.protocol)
+        self._sets: dict[str, list[str]] = {group.name: list(group.members) for group in cluster.groups}
+        self._sets["journal"] = cluster.journal.nodes
+        self._sets["data"] = cluster.data.nodes
+        self._damaged: dict[str, dict[str, str]] = {name: {} for name in self._sets}
+        self.configured: dict[str, int] = {}
+        """Members of each group's present configuration, where the family changes it."""
+        self._least: dict[str, int] = {}
+        """The smallest configuration that stood while something of the set was damaged."""
+        self.forced = ""
+        """Who was told to serve with what it had; empty while nobody was."""
+
+    def note(self, verb: str, names: list[str]) -> None:
+        """A fault was carried out."""
+        if verb == "force":
+            self.forced = f"{names[0]} was forced to serve with what {names[-1]} had"
+        if verb in DAMAGES:
+            for name in names:
+                label = self.set_of(name)
+                self._damaged[label][name] = verb
+                self._least[label] = min(self._least.get(label, 1 << 30), self._size(label))
+
+    def set_of(self, name: str) -> str:
+        """The set that a server belongs to; one that was added belongs to no first configuration, and to the first group."""
+        return next(
+            (label for label, members in self._sets.items() if name in members), next(iter(self._sets))
+        )
+
+    def _size(self, label: str) -> int:
+        return self.configured.get(label, len(self._sets[label]))
+
+    def survives(self, label: str) -> int:
+        """So many members of a set may be damaged, and everything acknowledged is still there."""
+        size = self._least.get(label, self._size(label))
+        if label == "data":
+            return max(0, min(size, 3) - 1)
+        if self._family.journal_nodes and label != "journal":
+            return max(0, size - 1)
+        return max(0, size - 1) // 2
+
+    @property
+    def beyond(self) -> str:
+        """Which promise was overstepped, in words; empty while none was."""
+        if self.forced:
+            return self.forced
+        for label, damaged in self._damaged.items():
+            survives = self.survives(label)
+            if len(damaged) > survives:
+                what = ", ".join(f"{verb} {name}" for name, verb in damaged.items())
+                return f"{label} survives the loss of {survives} disks, not of {len(damaged)}: {what}"
+        return ""
+
+    @property
+    def lasting(self) -> list[str]:
+        """Servers that never come back."""
+        return [
+            name for damaged in self._damaged.values() for name, verb in damaged.items() if verb == "gone"
+        ]

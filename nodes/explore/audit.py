@@ -1,0 +1,250 @@
+"""What is read when all is over: every name, attribute and byte; the trees of all replicas; fsck; blocks."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from nodes.config import SECOND
+from nodes.errors import FsError
+from nodes.explore.content import read_back as read_content
+from nodes.families import family_named
+from nodes.metadata import fsck
+from nodes.metadata.operations import Create, List, Mkdir, Operation, Stat
+from nodes.metadata.pages import Page
+from nodes.roles import LEADING
+from nodes.units import ROOT
+
+if TYPE_CHECKING:
+    from nodes.explore.trial import Trial
+    from nodes.sim.cluster import SimCluster
+
+READ_NS = 600 * SECOND
+QUIET_NS = 30 * SECOND
+LOOK_NS = SECOND
+NUDGES = 6
+CONTENT = "content"
+
+
+class Prober:
+    """A client of the audit's own. Its calls are checked like everybody's."""
+
+    def __init__(self, cluster: SimCluster, name: str):
+        self._cluster = cluster
+        self.client = cluster.start_client(name, reports_calls=True)
+        self.name = name
+
+    def begin_writes(self, count: int) -> asyncio.Task[Any]:
+        """Writes until it was answered so often."""
+
+        async def write() -> None:
+            done = 0
+            for number in range(1_000_000):
+                if await self.succeeds(Create(f"/{self.name}-{number}")):
+                    done += 1
+                if done == count:
+                    return
+
+        return self.client.begin(write())
+
+    async def succeeds(self, operation: Operation) -> bool:
+        try:
+            await self.client.client.call(operation)
+        except FsError as error:
+            return error.name not in ("ETIMEDOUT", "ESTALE", "EAGAIN", "EROFS")
+        return True
+
+    def run(self, procedure: Any) -> Any:
+        """Runs the cluster until a procedure has returned. Raises Stuck, FsError."""
+        task = self.client.begin(procedure)
+        self._cluster.run_until(task.done, READ_NS)
+        return task.result()
+
+
+def read_back(trial: Trial) -> None:
+    """The audit; what is wrong becomes a failure of the trial. Raises Stuck when a read never returns."""
+    number = sum(name.startswith("auditor") for name in trial.cluster.servers) + 1
+    prober = Prober(trial.cluster, f"auditor{number}")
+    if not family_named(trial.plan.cluster.protocol).journal_nodes:
+        compare_replicas(trial, prober)
+    try:
+        tree = prober.run(walk(prober))
+    except FsError as error:
+        trial.fail("read back", error.name, f"the namespace cannot be read: {error}")
+        return
+    check_namespaces(trial, tree)
+    prober.run(check_content(trial, prober, tree))
+
+
+# --- names and attributes ----------------------------------------------------------------------------------------------
+
+
+async def walk(prober: Prober) -> dict[str, Any]:
+    """Every path with its attributes, as a client sees them. Raises FsError."""
+    call = prober.client.client.call
+    found = {"/": (await call(Stat("/"))).result}
+    ahead = ["/"]
+    while ahead:
+        path = ahead.pop()
+        names = await listing(prober, path)
+        children = [f"{path.rstrip('/')}/{name}" for name in names]
+        for child in children:
+            attributes: Any = (await call(Stat(child))).result
+            found[child] = attributes
+            if attributes.kind == "directory":
+                ahead.append(child)
+    return found
+
+
+async def listing(prober: Prober, path: str) -> list[str]:
+    names: list[str] = []
+    while True:
+        page: Any = (await prober.client.client.call(List(path, names[-1] if names else ""))).result
+        names += page.names
+        if not page.more:
+            return names
+
+
+# --- replicas ----------------------------------------------------------------------------------------------------------
+
+
+def page_of(cluster: SimCluster, server: str) -> Page:
+    """The whole namespace of one server."""
+    question: dict[str, Any] = {"do": "tree", "after": 0}
+    page = msgspec.convert(cluster.ask(server, question), Page, strict=False)
+    after = page.after
+    while after:
+        more = msgspec.convert(cluster.ask(server, {"do": "tree", "after": after}), Page, strict=False)
+        page.inodes.update(more.inodes)
+        page.links.update(more.links)
+        after = more.after
+    return page
+
+
+def pages_by_group(cluster: SimCluster) -> dict[str, dict[str, Page]]:
+    found: dict[str, dict[str, Page]] = {}
+    for name, server in cluster.servers.items():
+        if server.group and server.process == "running":
+            found.setdefault(server.group, {})[name] = page_of(cluster, name)
+    return found
+
+
+async def nudge(prober: Prober, number: int) -> None:
+    """A write in every group: with its journal group comes the word that those before it are committed, which may have been lost."""
+    for place in range(NUDGES):
+        path = f"/{prober.name}-{number}-{place}"
+        if await prober.succeeds(Mkdir(path)):
+            await prober.succeeds(Create(f"{path}/f"))
+
+
+def compare_replicas(trial: Trial, prober: Prober) -> None:
+    """All replicas of a group have the same tree, once they have applied the same."""
+    cluster = trial.cluster
+
+    until_ns = cluster.now_ns + QUIET_NS
+    found = pages_by_group(cluster)
+    number = 0
+    while not alike(found) and cluster.now_ns < until_ns:
+        number += 1
+        prober.run(nudge(prober, number))
+        cluster.run_for(LOOK_NS)
+        found = pages_by_group(cluster)
+    for group, pages in found.items():
+        first, *others = pages
+        for other in others:
+            mine, theirs = pages[first], pages[other]
+            if (mine.inodes, mine.links, mine.digest) != (theirs.inodes, theirs.links, theirs.digest):
+                trial.fail(
+                    "same trees", group, f"{first} and {other} of {group} differ: {difference(mine, theirs)}"
+                )
+
+
+def leading(cluster: SimCluster, pages: dict[str, Page]) -> Page:
+    """Of the server that answers; where all do, of any. A standby that reads a shared journal is behind by design."""
+    return next(
+        (page for name, page in pages.items() if cluster.places.get(name) in LEADING),
+        next(iter(pages.values())),
+    )
+
+
+def alike(found: dict[str, dict[str, Page]]) -> bool:
+    return all(len({page.digest for page in pages.values()}) == 1 for pages in found.values())
+
+
+def difference(mine: Page, theirs: Page) -> str:
+    for number in sorted({*mine.inodes, *theirs.inodes}):
+        a, b = mine.inodes.get(number, "absent"), theirs.inodes.get(number, "absent")
+        if a != b:
+            return f"inode {number} is {str(a)[:80]} in the one and {str(b)[:80]} in the other"
+    return f"digests {mine.digest} and {theirs.digest}, inodes alike"
+
+
+def check_namespaces(trial: Trial, tree: dict[str, Any]) -> None:
+    """The groups' namespaces fit together, have what a client sees and nothing else, and are the model's."""
+    pages = [leading(trial.cluster, each) for each in pages_by_group(trial.cluster).values()]
+    for fault in fsck.faults(pages)[:3]:
+        trial.fail("fsck", fault.partition(":")[0][:40], fault)
+    inodes: dict[int, dict[str, int] | None] = {}
+    for page in pages:
+        inodes.update(page.inodes)
+    stored = paths_of(inodes)
+    seen = {path: attributes.kind == "directory" for path, attributes in tree.items()}
+    report(trial, "read back", "what a client reads", seen, "the servers' trees", stored)
+    model = trial.lamps.paths()
+    if model is not None:
+        report(trial, "no lost write", "the model", model, "the servers' trees", stored)
+
+
+def report(
+    trial: Trial, invariant: str, one: str, mine: dict[str, bool], other: str, theirs: dict[str, bool]
+) -> None:
+    if mine != theirs:
+        paths = sorted(path for path in {*mine, *theirs} if mine.get(path) != theirs.get(path))
+        words = {None: "absent", True: "a directory", False: "a file"}
+        path = paths[0]
+        trial.fail(
+            invariant, f"{one} and {other}",
+            f"{len(paths)} paths differ: {path} is {words[mine.get(path)]} in {one} and {words[theirs.get(path)]} in {other}",
+        )  # fmt: skip
+
+
+def paths_of(inodes: dict[int, dict[str, int] | None]) -> dict[str, bool]:
+    """Every path from the root, and whether it is a directory."""
+    found: dict[str, bool] = {"/": True}
+    ahead = [("/", ROOT)]
+    while ahead:
+        path, number = ahead.pop()
+        for name, child in (inodes.get(number) or {}).items():
+            below = f"{path.rstrip('/')}/{name}"
+            entries = inodes.get(child)
+            found[below] = entries is not None
+            if entries:
+                ahead.append((below, child))
+    return found
+
+
+# --- content -----------------------------------------------------------------------------------------------------------
+
+
+async def check_content(trial: Trial, prober: Prober, tree: dict[str, Any]) -> None:
+    """Every byte is one that was written, and every acknowledged record of a file that is there is in it."""
+    acknowledged = {tag: inode for client in trial.clients for tag, inode in client.acknowledged.items()}
+    files = {attributes.inode: path for path, attributes in tree.items() if attributes.kind == "file"}
+    for inode, path in files.items():
+        wanted = [tag for tag, home in acknowledged.items() if home == inode]
+        try:
+            content = b"".join([part async for part in prober.client.files.get(path)])
+        except FsError as error:
+            if wanted:
+                trial.fail(CONTENT, error.name, f"{path} cannot be read back: {error}")
+            continue
+        found = read_content(content)
+        if found.wrong_at >= 0:
+            trial.fail(CONTENT, "bytes", f"{path} has bytes from {found.wrong_at} on that nobody wrote")
+        lacking = [tag for tag in wanted if tag not in found.tags]
+        if lacking and not trial.went_back:
+            trial.fail(
+                CONTENT, "acknowledged", f"{path} (inode {inode}) lacks {lacking[0]}, which was acknowledged"
+            )

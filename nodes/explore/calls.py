@@ -1,0 +1,93 @@
+"""Calls of a trial in words, as a person reads them in a scenario file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from nodes.metadata.operations import (
+    CloseSession,
+    ContentSummary,
+    Create,
+    Delete,
+    Link,
+    List,
+    Mkdir,
+    Open,
+    Operation,
+    Rename,
+    SetOwner,
+    SetPermission,
+    SetReplication,
+    SetTimes,
+    Stat,
+)
+
+PAYLOAD_MAX = 1 << 20
+CONTENT = ("put", "append", "get")
+
+
+class WithContent(NamedTuple):
+    """A call to the content of a file: put, append, get."""
+
+    verb: str
+    path: str
+    size: int
+
+
+Call = Operation | WithContent
+
+ONE_PATH: dict[str, Callable[[str], Operation]] = {
+    "create": Create,
+    "mkdir": Mkdir,
+    "delete": Delete,
+    "stat": Stat,
+    "list": List,
+    "summary": ContentSummary,
+    "open": Open,
+}
+
+
+def parse(line: str) -> Call:
+    """Raises ValueError in one line."""
+    verb, *words = line.split(" ")
+    try:
+        return _parsed(verb, words)
+    except (ValueError, IndexError, KeyError):
+        known = ", ".join((*ONE_PATH, *OTHERS, *CONTENT, "leave"))
+        raise ValueError(
+            f"{line[:60]!r} is no call; there are {known}, each with its paths and numbers"
+        ) from None
+
+
+def _parsed(verb: str, words: list[str]) -> Call:
+    if verb == "leave" and not words:
+        return CloseSession()
+    if any(not word.startswith("/") for word in words[:1]):
+        raise ValueError
+    if verb in ONE_PATH:
+        (path,) = words
+        return ONE_PATH[verb](path)
+    if verb in CONTENT:
+        size = int(words[1]) if verb != "get" else 0
+        if not 0 <= size <= PAYLOAD_MAX or len(words) != 1 + (verb != "get"):
+            raise ValueError
+        return WithContent(verb, words[0], size)
+    operation, count = OTHERS[verb]
+    if len(words) != count:
+        raise ValueError
+    return operation(*words)
+
+
+OTHERS: dict[str, tuple[Callable[..., Operation], int]] = {
+    "mkdirs": (lambda path: Mkdir(path, parents=True), 1),
+    "delete-tree": (lambda path: Delete(path, recursive=True), 1),
+    "rename": (Rename, 2),
+    "replace": (lambda old, new: Rename(old, new, overwrite=True), 2),
+    "link": (Link, 2),
+    "chmod": (lambda path, mode: SetPermission(path, int(mode, 8)), 2),
+    "chown": (lambda path, owner: SetOwner(path, owner), 2),
+    "utime": (lambda path, at_ns: SetTimes(path, int(at_ns), int(at_ns)), 2),
+    "replicas": (lambda path, count: SetReplication(path, int(count)), 2),
+}
+"""Verb to (operation, number of words behind it)."""

@@ -1,0 +1,65 @@
+"""What the files of a trial hold: records that name their writer, so that whoever reads them back knows what should be there.
+
+A record is the magic, the length of its tag (u8) and of its body (u32, little-endian), the tag, and a body of SHAKE-256 over the tag.
+A writer that dies leaves the beginning of a record; the next one begins right behind it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from struct import Struct
+
+import msgspec
+
+MAGIC = b"\xc1RECORD\xc1"
+HEAD = Struct("<8sBI")
+SIZE_MAX = 1 << 24
+
+
+def record(tag: str, size: int) -> bytes:
+    """A record whose body has so many bytes."""
+    name = tag.encode()
+    return HEAD.pack(MAGIC, len(name), size) + name + hashlib.shake_256(name).digest(size)
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What the bytes of a file turned out to be."""
+
+    tags: list[str]
+    """Of the records that are whole, in order."""
+    wrong_at: int = -1
+    """Where something lies that nobody wrote; -1 for nowhere."""
+
+
+def read_back(content: bytes) -> Found:
+    """Reads record after record; the beginning of one is right where another begins, or the file ends."""
+    tags: list[str] = []
+    at = 0
+    while at < len(content):
+        following = content.find(MAGIC, at + 1)
+        part = content[at : following if following >= 0 else len(content)]
+        tag = _tag(part)
+        expected = record(*tag) if tag is not None else b""
+        if part == expected:
+            tags.append(tag[0])  # type: ignore[index]
+        elif not (expected.startswith(part) if tag is not None else _breaks_off(part)):
+            return Found(tags, at)
+        at += len(part)
+    return Found(tags)
+
+
+def _tag(part: bytes) -> tuple[str, int] | None:
+    """Tag and size of the record that begins here; None when they are not whole or cannot be."""
+    if len(part) < HEAD.size:
+        return None
+    magic, length, size = HEAD.unpack_from(part)
+    name = part[HEAD.size : HEAD.size + length]
+    if magic != MAGIC or size > SIZE_MAX or len(name) < length or not name.isascii():
+        return None
+    return name.decode("ascii"), size
+
+
+def _breaks_off(part: bytes) -> bool:
+    """Whether this is a record of which not even the tag is whole."""
+    whole = HEAD.size + part[len(MAGIC)] if len(part) > len(MAGIC) else HEAD.size
+    return MAGIC.startswith(part[: len(MAGIC)]) and len(part) < whole

@@ -1,0 +1,78 @@
+"""After the faults: first only as much is healed as must be enough to serve, then everything."""
+
+from __future__ import annotations
+
+import random
+
+from nodes.config import ClusterConfig
+from nodes.explore.atlas import Atlas
+from nodes.sim.cluster import SimCluster
+from nodes.sim.ensemble import COORDINATION
+from nodes.sim.faulting import FaultUnsupported
+
+
+def heal_core(cluster: SimCluster, atlas: Atlas, config: ClusterConfig, rng: random.Random) -> list[str]:
+    """Heals a core that each family promises to be sufficient; returns who is left as it is.
+
+    Of each set of servers as many are left out as the family may lose at once, damaged ones first.
+    """
+    left: list[str] = []
+    for label, members in sets_of(cluster, config).items():
+        count = atlas.survives(label) if label != "data" else 0
+        gone = [name for name in members if cluster.servers[name].gone]
+        candidates = [name for name in members if name not in gone]
+        rng.shuffle(candidates)
+        left += candidates[: max(0, count - len(gone))]
+    heal_links(cluster, left)
+    start_and_mend(cluster, left)
+    return sorted(left)
+
+
+def sets_of(cluster: SimCluster, config: ClusterConfig) -> dict[str, list[str]]:
+    """The members that count: of the present configuration where the family changes it, else of the first one."""
+    found = {group.name: list(group.members) for group in config.groups}
+    for group, members in cluster.configured.items():
+        found[group] = [name for name in members if name in cluster.servers]
+    return found | {"journal": config.journal.nodes, "data": config.data.nodes}
+
+
+def heal_links(cluster: SimCluster, left: list[str]) -> None:
+    """Mends every link but those of servers that are left out."""
+    if not left:
+        cluster.faults.heal_all()
+        return
+    names = [name for name in (*cluster.servers, COORDINATION) if name not in left]
+    cluster.faults.heal(names, others=names)
+
+
+def start_and_mend(cluster: SimCluster, left: list[str]) -> None:
+    """Disks and clocks work again, and everybody runs who is not left out or gone for ever."""
+    cluster.mend_coordination()
+    for name, server in cluster.servers.items():
+        if name in left or server.gone or server.client:
+            continue
+        server.store.mend()
+        try:
+            if server.process == "paused":
+                cluster.faults.resume(name)
+            elif server.process == "stopped":
+                cluster.faults.restart(name)
+        except FaultUnsupported:
+            continue
+
+
+def heal_all(cluster: SimCluster) -> None:
+    """No fault is in force, and everybody runs who can."""
+    heal_links(cluster, [])
+    start_and_mend(cluster, [])
+    for name, server in cluster.servers.items():
+        if server.process == "paused":
+            cluster.faults.resume(name)
+
+
+def disturbed_still(cluster: SimCluster) -> str:
+    """Who is not in step, for a person."""
+    view = ", ".join(
+        f"{name} {cluster.places.get(name) or cluster.servers[name].process}" for name in cluster.view()
+    )
+    return f"the view is {view}"

@@ -1,0 +1,84 @@
+"""Faults of a plan carried out on a simulated cluster, and taken back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nodes.explore.plan import Fault
+from nodes.roles import FOLLOWING, LEADING
+from nodes.sim.faulting import FaultUnsupported
+from nodes.sim.link_faults import LINK_VERBS
+
+if TYPE_CHECKING:
+    from nodes.sim.cluster import SimCluster
+
+STOPPED = ("crash", "stop", "power_loss", "new_disk")
+ROLES = {"active": LEADING, "standby": FOLLOWING}
+
+
+def carry_out(cluster: SimCluster, fault: Fault) -> list[str]:
+    """Returns the names that the target words stood for. Raises FaultUnsupported when there is nothing to be done."""
+    names = [resolve(cluster, word) for word in fault.targets]
+    if fault.verb in ("mark", "recover"):
+        ask_checkpoint(cluster, fault.verb, names[0])
+    else:
+        cluster.faults.do(fault.verb, list(dict.fromkeys(names)), fault.options)
+    return names
+
+
+def take_back(cluster: SimCluster, fault: Fault, names: list[str]) -> None:
+    """Ends what a fault began. Raises FaultUnsupported when something else did, or it cannot be ended."""
+    if fault.verb in STOPPED:
+        for name in names:
+            if name not in cluster.servers or cluster.servers[name].process == "stopped":
+                cluster.faults.restart(name)
+    elif fault.verb == "pause":
+        for name in names:
+            cluster.faults.resume(name)
+    elif fault.verb in LINK_VERBS:
+        heal(cluster, fault, names)
+    elif fault.verb in UNDO:
+        verb, options = UNDO[fault.verb]
+        cluster.faults.do(verb, names, options)
+
+
+UNDO: dict[str, tuple[str, dict[str, Any]]] = {
+    "slow_disk": ("slow_disk", {"ms": 0}),
+    "fail_disk": ("fail_disk", {"on": False}),
+    "fill_disk": ("fill_disk", {"on": False}),
+    "skew_clock": ("skew_clock", {"ms": 0}),
+    "drift_clock": ("drift_clock", {"ppm": 0}),
+}
+"""Verbs that another one, or the same with other options, ends."""
+
+
+def heal(cluster: SimCluster, fault: Fault, names: list[str]) -> None:
+    """One link, or everything at each of the names; what was clogged is let go."""
+    if len(names) == 2 and not fault.options.get("island"):
+        cluster.faults.heal(*names)
+    else:
+        cluster.faults.heal(names)
+
+
+def resolve(cluster: SimCluster, word: str) -> str:
+    """A name, or who has the role of the group now. Raises FaultUnsupported when nobody has."""
+    role, of, group = word.partition(" of ")
+    if not of:
+        return word
+    members = [name for name, server in cluster.servers.items() if server.group == group]
+    having = [name for name in members if cluster.places.get(name, "") in ROLES.get(role, ())]
+    if not having and role == "active":
+        having = [name for name in members if cluster.places.get(name, "") == "member"]
+    if not having:
+        raise FaultUnsupported(f"there is no {role} of {group} now")
+    return having[0]
+
+
+def ask_checkpoint(cluster: SimCluster, verb: str, name: str) -> None:
+    """Begins to mark a checkpoint, or to go back to one; asked of a server that leads. Raises FaultUnsupported."""
+    leading = [server for server, place in cluster.places.items() if place in LEADING]
+    running = [server for server in leading if cluster.servers[server].process == "running"]
+    if not running:
+        raise FaultUnsupported("no server leads now")
+    question = {"do": "mark_checkpoint" if verb == "mark" else "recover", "name": name}
+    cluster.begin_asking(running[0], question)

@@ -1,0 +1,93 @@
+"""The cluster of a trial: family, sizes, timings and knobs, tiny and large ones alike."""
+
+from __future__ import annotations
+
+import random
+
+from nodes.config import (
+    ClusterConfig,
+    DataConfig,
+    GroupConfig,
+    Holes,
+    JournalConfig,
+    Timing,
+)
+from nodes.families import Family, family_named
+from nodes.metadata.placement import Granularity
+from nodes.mutations import NO_MUTATIONS, Mutations
+
+SERVERS_MAX = 6
+GROUPS_MAX = 4
+DATA_NODES_MAX = 4
+NO_HOLES = Holes()
+
+
+def draw_cluster(
+    rng: random.Random, protocol: str, holes: Holes = NO_HOLES, mutations: Mutations = NO_MUTATIONS
+) -> ClusterConfig:
+    """A cluster of this family; small ones are the likelier."""
+    family = family_named(protocol)
+    groups = _groups(rng, family)
+    size = _size(rng, family, groups)
+    return ClusterConfig(
+        protocol=protocol,
+        placement=rng.choice(("hash", "random", "subtree", "ddg")),
+        granularity=Granularity(rng.randint(1, 3), rng.choice((1, 2, 16)), rng.choice((1, 4, 2048))),
+        cross_group=rng.choice(("s2pc_mp", "two_phase")),
+        groups=[
+            GroupConfig(f"g{g}", g, [f"mds{(g - 1) * size + i}" for i in range(1, size + 1)])
+            for g in range(1, groups + 1)
+        ],
+        order=rng.choice(("fast", "fast", "plain")),
+        timing=draw_timing(rng),
+        holes=holes,
+        mutations=mutations,
+        min_in_step=rng.choice((0, 0, 0, min(2, size))),
+        image_gap=rng.choice((2, 20, 200, 5_000)),
+        image_every=rng.choice((0, 5, 40, 300, 20_000)),
+        log_octets=rng.choice((1 << 14, 1 << 16, 1 << 20, 50 << 20)),
+        image_partitions=rng.choice((1, 2, 8)),
+        image_store=rng.choice(("vssp", "vssp", "hdfs_pipeline")),
+        data=draw_data(rng),
+        journal=JournalConfig(_journal_nodes(rng, family)),
+    )
+
+
+def _groups(rng: random.Random, family: Family) -> int:
+    if family.groups_max == 1:
+        return 1
+    return rng.choice((1, 1, 1, 2, 2, 3, min(GROUPS_MAX, family.groups_max)))
+
+
+def _size(rng: random.Random, family: Family, groups: int) -> int:
+    most = min(family.standbys_max + 1, SERVERS_MAX, 3 if groups > 2 else SERVERS_MAX)
+    least = 1 if family.standbys == 0 else 2
+    return max(min(most, rng.choice((2, 3, 3, 3, 4, 4, 5, 6))), min(least, most))
+
+
+def draw_timing(rng: random.Random) -> Timing:
+    """The session is the measure: everything else is a part of it, or far from it."""
+    session = rng.choice((600, 1_000, 1_000, 2_000, 5_000))
+    return Timing(
+        heartbeat_ms=session // rng.choice((3, 4, 8)),
+        session_timeout_ms=session,
+        ack_timeout_ms=rng.choice((60, 200, 500, 1_200)),
+        draw_wait_ms=rng.choice((10, 50, 100)),
+        renew_scan_ms=rng.choice((50, 200, 500)),
+        client_timeout_ms=rng.choice((30, 100, 400, 1_500)),
+        call_deadline_ms=rng.choice((10_000, 60_000)),
+    )
+
+
+def draw_data(rng: random.Random) -> DataConfig:
+    count = rng.choice((0, 0, 0, 1, 3, 3, DATA_NODES_MAX))
+    beat = rng.choice((200, 1_000))
+    return DataConfig([f"dn{n}" for n in range(1, count + 1)], beat, beat * 6, rng.choice((200, 1_000)))
+
+
+def _journal_nodes(rng: random.Random, family: Family) -> list[str]:
+    names = family.journal_names()
+    if len(names) < 3:
+        return names
+    prefix = names[0].rstrip("0123456789")
+    return [f"{prefix}{n}" for n in range(1, rng.choice((len(names), len(names), 5)) + 1)]

@@ -1,0 +1,267 @@
+"""The faults of a trial: one or many at once, at random times and tied to progress.
+
+Each seed draws from a few kinds only, so that some seeds are all power losses and others all broken links.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from nodes.config import ClusterConfig
+from nodes.explore.plan import Caller, Fault
+from nodes.families import Family, family_named
+from nodes.sim.medium import FAILING, TORN
+from nodes.sim.triggers import Trigger
+
+COORDINATION = "coordination"
+COUNTS = (0, 1, 2, 3, 3, 4, 6, 10)
+STEPS = {
+    "mams": (
+        "election/draw",
+        "election/lock",
+        *(f"upgrade/{step}" for step in range(8)),
+        "upgrade/2b",
+        "shrink/",
+        "renewing/open",
+        "renewing/standby",
+        "image/order",
+        "image/taken",
+        "checkpoint/drain",
+        "checkpoint/mark",
+    ),
+    "paxos": ("election/lock", *(f"takeover/{step}" for step in range(1, 5)), "view/"),
+    "symmetric": tuple(f"view change/{step}" for step in range(1, 6)),
+}
+CLIENT_MESSAGES = ("Request", "Answer", "CheckOperation", "Checked")
+MESSAGES = {
+    "mams": (
+        "Prepare",
+        "Prepared",
+        "Commit",
+        "Recover",
+        "Promise",
+        "Register",
+        "Renew",
+        "Renewed",
+        "TakeImage",
+        "OpReq",
+        "CommitReq",
+        "Ack",
+    ),
+    "paxos": (
+        "PaxosPrepare",
+        "PaxosPromise",
+        "Accept",
+        "Accepted",
+        "Success",
+        "AskLease",
+        "LeaseGranted",
+        "PaxosJoin",
+    ),
+    "symmetric": ("Broadcast", "Held", "Missing", "Alive", "JoinView", "Welcome", "Installed"),
+}
+JOURNAL_MESSAGES = (
+    "NewEpoch",
+    "EpochPromised",
+    "WriteJournal",
+    "JournalWritten",
+    "AcceptJournal",
+    "FinishSegment",
+    "AddEntry",
+    "EntryAdded",
+    "LedgerFenced",
+)
+KINDS = (
+    "process",
+    "power",
+    "pause",
+    "link",
+    "clog",
+    "coordination",
+    "disk",
+    "damage",
+    "clock",
+    "change",
+    "checkpoint",
+    "client",
+)
+
+
+class FaultDrawer:
+    """Draws faults for one cluster and its clients."""
+
+    def __init__(self, rng: random.Random, cluster: ClusterConfig, callers: list[Caller], span_ms: int):
+        self._rng = rng
+        self._cluster = cluster
+        self._family: Family = family_named(cluster.protocol)
+        self._groups = [group.name for group in cluster.groups]
+        self._servers = [name for group in cluster.groups for name in group.members]
+        self._all = self._servers + cluster.journal.nodes + cluster.data.nodes
+        self._clients = [caller.name for caller in callers]
+        self._span_ms = span_ms
+        self._checkpoints = 0
+
+    def draw(self) -> list[Fault]:
+        """In no order. Kinds are drawn first, so that a seed has much of a little."""
+        kinds = self._rng.sample(KINDS, self._rng.choice((1, 2, 3, len(KINDS))))
+        faults: list[Fault] = []
+        for _ in range(self._rng.choice(COUNTS)):
+            faults += DRAW[self._rng.choice(kinds)](self)
+        return faults
+
+    # --- when ------------------------------------------------------------------------------------------------------
+
+    def _fault(
+        self, verb: str, targets: list[str], options: dict[str, Any] | None = None, lasting: bool = True
+    ) -> Fault:
+        on = self._trigger() if self._rng.random() < 0.4 else None
+        at_ms = 0 if on else self._rng.randrange(self._span_ms)
+        return Fault(verb, targets, options or {}, at_ms, on, self._duration() if lasting else 0)
+
+    def _duration(self) -> int:
+        """From a blink to for ever; around the session time-out most of all."""
+        session = self._cluster.timing.session_timeout_ms
+        return self._rng.choice((1, 20, session // 4, session, session * 3 // 2, session * 3, 0))
+
+    def _trigger(self) -> Trigger:
+        kind = self._rng.choice(("sync", "write", "sent", "delivered", "step"))
+        replication = self._family.replication
+        name = ""
+        if kind == "step":
+            name = self._rng.choice(STEPS.get(replication, STEPS["mams"]))
+        elif kind in ("sent", "delivered"):
+            name = self._rng.choice(("", *CLIENT_MESSAGES, *MESSAGES.get(replication, JOURNAL_MESSAGES)))
+        ordinal = self._rng.choice((1, 1, 2, 3, 5, self._rng.randint(1, 30), self._rng.randint(1, 200)))
+        when = "after" if kind == "step" else self._rng.choice(("before", "after"))
+        return Trigger(kind, self._server(), ordinal, when, name)
+
+    # --- whom ------------------------------------------------------------------------------------------------------
+
+    def _server(self) -> str:
+        """A name, or whoever has a role then: leaders are struck more often than their share."""
+        group = self._rng.choice(self._groups)
+        named = self._rng.choice(self._all)
+        return self._rng.choice((f"active of {group}", f"standby of {group}", named, named))
+
+    def _some(self) -> list[str]:
+        count = self._rng.choice((1, 1, 2, len(self._servers)))
+        if count == 1:
+            return [self._server()]
+        return self._rng.sample(self._servers, min(count, len(self._servers)))
+
+    def _other(self) -> str:
+        return self._rng.choice((*self._all, COORDINATION, *self._clients))
+
+    # --- what ------------------------------------------------------------------------------------------------------
+
+    def process(self) -> list[Fault]:
+        verb = self._rng.choice(("crash", "crash", "stop"))
+        return [self._fault(verb, self._some())]
+
+    def power(self) -> list[Fault]:
+        torn = {"torn": self._rng.choice(TORN)}
+        return [self._fault("power_loss", self._some(), torn)]
+
+    def pause(self) -> list[Fault]:
+        return [self._fault("pause", self._some())]
+
+    def link(self) -> list[Fault]:
+        verb = self._rng.choice(
+            ("cut", "cut", "cut", "isolate", "island", "delay", "lose", "duplicate", "reorder")
+        )
+        direction = {"direction": self._rng.choice(("both", "both", "to", "from"))}
+        if verb == "isolate":
+            return [self._fault("cut", [self._server()], direction)]
+        if verb == "island":
+            names = self._rng.sample(self._all, self._rng.randint(1, max(1, len(self._all) // 2)))
+            return [self._fault("cut", names, {"island": True})]
+        options: dict[str, Any] = dict(direction)
+        if verb == "delay":
+            options["ms"] = self._rng.choice((1, 5, 50, 600))
+        elif verb != "cut":
+            options["share"] = self._rng.choice((0.05, 0.3, 1.0 if verb != "lose" else 0.6))
+        return [self._fault(verb, [self._server(), self._other()], options)]
+
+    def clog(self) -> list[Fault]:
+        """Several at once: they open in another order than they were clogged in."""
+        return [
+            self._fault("clog", [self._rng.choice(self._servers), self._other()])
+            for _ in range(self._rng.choice((1, 2, 3)))
+        ]
+
+    def coordination(self) -> list[Fault]:
+        verb = self._rng.choice(("take_lock", "expire_session", "crash", "delay", "cut", "ensemble", "slow"))
+        if verb == "take_lock":
+            taken = verb if self._family.locked else "force_view"
+            return [self._fault(taken, [self._rng.choice(self._groups)], lasting=False)]
+        if verb == "expire_session":
+            return [self._fault(verb, [self._server()], lasting=False)]
+        if verb == "crash":
+            return [self._fault("crash", [COORDINATION])]
+        if verb == "ensemble":
+            member = f"{COORDINATION}{self._rng.randint(1, 3)}"
+            return [self._fault(self._rng.choice(("crash", "cut")), [member])]
+        if verb == "slow":
+            return [self._fault("delay", [COORDINATION], {"ms": self._rng.choice((5, 50, 300))})]
+        options = {"ms": self._rng.choice((5, 50, 600))} if verb == "delay" else {}
+        return [self._fault(verb, [self._server(), COORDINATION], options)]
+
+    def disk(self) -> list[Fault]:
+        verb = self._rng.choice(("slow_disk", "slow_disk", "fail_disk", "fill_disk"))
+        options: dict[str, Any] = {}
+        if verb == "slow_disk":
+            options = {"ms": self._rng.choice((5, 50, 700)), "share": self._rng.choice((0.1, 1.0))}
+        elif verb == "fail_disk":
+            options = {"what": self._rng.choice(FAILING), "times": self._rng.choice((0, 1, 1, 3))}
+        elif verb == "fill_disk":
+            options = {"free": self._rng.choice((0, 4_096, 65_536))}
+        return [self._fault(verb, [self._server()], options)]
+
+    def damage(self) -> list[Fault]:
+        verb = self._rng.choice(("corrupt", "corrupt", "new_disk", "gone"))
+        server = self._server()
+        if verb == "corrupt":
+            what = self._rng.choice(("journal", "journal_tail", "image", "block"))
+            place = self._rng.choice(("middle", "drawn"))
+            crash = [self._fault("crash", [server])] if self._rng.random() < 0.5 else []
+            return [*crash, self._fault(verb, [server], {"what": what, "place": place}, lasting=False)]
+        return [self._fault(verb, [server], lasting=verb == "new_disk")]
+
+    def clock(self) -> list[Fault]:
+        if self._rng.random() < 0.5:
+            ms = self._rng.choice((-60_000, -500, 500, 60_000, 3_000_000))
+            return [self._fault("skew_clock", [self._server()], {"ms": ms})]
+        return [
+            self._fault(
+                "drift_clock", [self._server()], {"ppm": self._rng.choice((-80_000, -1_000, 1_000, 80_000))}
+            )
+        ]
+
+    def change(self) -> list[Fault]:
+        verb = self._rng.choice(("add_server", "add_server", "remove_server", "force"))
+        group = self._rng.choice(self._groups)
+        targets = {"add_server": [group], "force": [group, self._server()]}.get(verb, [self._server()])
+        return [self._fault(verb, targets, lasting=False)]
+
+    def checkpoint(self) -> list[Fault]:
+        if not self._family.images:
+            return self.process()
+        if self._checkpoints and self._rng.random() < 0.4:
+            name = f"k{self._rng.randint(1, self._checkpoints)}"
+            return [self._fault("recover", [name], lasting=False)]
+        self._checkpoints += 1
+        return [self._fault("mark", [f"k{self._checkpoints}"], lasting=False)]
+
+    def client(self) -> list[Fault]:
+        verb = self._rng.choice(("pause", "cut", "lose", "duplicate"))
+        client = self._rng.choice(self._clients)
+        if verb == "pause":
+            return [self._fault(verb, [client])]
+        options: dict[str, Any] = {"share": self._rng.choice((0.1, 0.5))} if verb != "cut" else {}
+        options["direction"] = self._rng.choice(("both", "to", "from"))
+        return [self._fault(verb, [client, self._server()], options)]
+
+
+DRAW: dict[str, Callable[[FaultDrawer], list[Fault]]] = {kind: getattr(FaultDrawer, kind) for kind in KINDS}

@@ -1,0 +1,76 @@
+"""Neighbours of a plan that reached something new: the same with one thing changed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from nodes.explore.draw_cluster import draw_timing
+from nodes.explore.draw_conditions import draw_conditions
+from nodes.explore.draw_faults import FaultDrawer
+from nodes.explore.draw_load import draw_callers
+from nodes.explore.plan import Fault, Plan
+
+FAULTS_MAX = 16
+
+
+def neighbour(plan: Plan, other: Plan, seed: int) -> Plan:
+    """A plan of its own seed that differs from `plan` in one or two things; `other` may lend its faults."""
+    rng = random.Random(f"{seed}/neighbour")
+    changed = replace(plan, seed=seed)
+    for _ in range(rng.choice((1, 1, 2))):
+        changed = rng.choice(CHANGES)(changed, other, rng)
+    return changed
+
+
+def drawer(plan: Plan, rng: random.Random) -> FaultDrawer:
+    return FaultDrawer(rng, plan.cluster, plan.callers, plan.span_ms)
+
+
+def same(plan: Plan, other: Plan, rng: random.Random) -> Plan:
+    """Another seed is another order of events."""
+    return plan
+
+
+def more_faults(plan: Plan, other: Plan, rng: random.Random) -> Plan:
+    return replace(plan, faults=(plan.faults + drawer(plan, rng).draw())[:FAULTS_MAX])
+
+
+def fewer_faults(plan: Plan, other: Plan, rng: random.Random) -> Plan:
+    return replace(plan, faults=[fault for fault in plan.faults if rng.random() < 0.7])
+
+
+def moved_faults(plan: Plan, other: Plan, rng: random.Random) -> Plan:
+    return replace(plan, faults=[moved(fault, plan.span_ms, rng) for fault in plan.faults])
+
+
+def moved(fault: Fault, span_ms: int, rng: random.Random) -> Fault:
+    if fault.on is not None:
+        return replace(fault, on=replace(fault.on, ordinal=max(1, fault.on.ordinal + rng.randint(-3, 3))))
+    return replace(fault, at_ms=min(span_ms, max(0, fault.at_ms + rng.randint(-200, 200))))
+
+
+def borrowed_faults(plan: Plan, other: Plan, rng: random.Random) -> Plan:
+    """Faults of another plan, as far as they name who is here too."""
+    here = {name for group in plan.cluster.groups for name in (*group.members, group.name)}
+    known = [f for f in other.faults if all(w.rpartition(" of ")[2] in here for w in f.targets)]
+    return replace(plan, faults=(plan.faults + known)[:FAULTS_MAX])
+
+
+def other_load(plan: Plan, other: Plan, rng: random.Random) -> Plan:
+    return replace(plan, callers=draw_callers(rng, plan.cluster, plan.span_ms))
+
+
+def other_timing(plan: Plan, other: Plan, rng: random.Random) -> Plan:
+    return replace(plan, cluster=replace(plan.cluster, timing=draw_timing(rng)))
+
+
+def other_conditions(plan: Plan, other: Plan, rng: random.Random) -> Plan:
+    return replace(plan, conditions=draw_conditions(rng))
+
+
+CHANGES: tuple[Callable[[Plan, Plan, random.Random], Plan], ...] = (
+    same, same, more_faults, fewer_faults, moved_faults, moved_faults, borrowed_faults, other_load, other_timing, other_conditions,
+)  # fmt: skip

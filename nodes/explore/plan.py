@@ -1,0 +1,92 @@
+"""A trial as data: everything that a seed draws, and all that is needed to run it again to the same event log."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+
+from nodes.config import ClusterConfig
+from nodes.sim.conditions import Conditions
+from nodes.sim.triggers import Trigger
+
+SPAN_MAX_MS = 3_600_000
+Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=SPAN_MAX_MS)]
+
+
+class Fault(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
+    """One fault. Times count from the beginning of the load."""
+
+    verb: str
+    """Of the fabric (docs/faults.md), or `heal`, `mark`, `recover` of a checkpoint."""
+    targets: list[str] = []
+    """Names, or roles as of that moment: `active of g1`, `standby of g1`, `1 of g1` (by number in the configuration)."""
+    options: dict[str, Any] = {}
+    at_ms: Milliseconds = 0
+    on: Trigger | None = None
+    """Instead of a time: a place in a server's progress, counted from the beginning of the load; the server may be named by a role."""
+    for_ms: Milliseconds = 0
+    """Taken back after this time; 0: it stays until the end."""
+
+
+class Caller(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
+    """One life of one client, and its calls in order, each in words: `create /a`, `rename /a /b`, `put /f 300`."""
+
+    name: str
+    calls: list[str]
+    lanes: Annotated[int, msgspec.Meta(ge=1, le=64)] = 1
+    """Calls that are open at once."""
+    pause_us: Annotated[int, msgspec.Meta(ge=0)] = 0
+    """Closed loop: how long a lane waits between two calls; 0 for saturation."""
+    every_us: Annotated[int, msgspec.Meta(ge=0)] = 0
+    """Open loop: a call begins so often, whether others have returned or not; 0 for a closed loop."""
+    start_ms: Milliseconds = 0
+    dies_ms: Milliseconds = 0
+    """When its process is killed, which ends its session without a word; 0 for never."""
+    leaves: bool = False
+    """It ends its session when its calls are done."""
+
+
+class Plan(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
+    """A trial: a cluster in its conditions, clients, faults. The rest follows from `seed`."""
+
+    seed: int
+    cluster: ClusterConfig
+    conditions: Conditions = Conditions()
+    callers: list[Caller] = []
+    faults: list[Fault] = []
+    span_ms: Milliseconds = 10_000
+    """The load and its faults last so long; then the audit begins."""
+
+    @property
+    def calls(self) -> int:
+        return sum(len(caller.calls) for caller in self.callers)
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """One thing that is wrong: which invariant, where it was noticed (what failures are grouped by), and in words."""
+
+    invariant: str
+    place: str
+    explanation: str
+
+
+class Outcome(msgspec.Struct):
+    """What came of a plan."""
+
+    plan: Plan
+    failures: list[Failure] = []
+    beyond: str = ""
+    """Why more was damaged than the family promises to survive: only safety was judged. Empty when it was not."""
+    calls: int = 0
+    answered: int = 0
+    checked: int = 0
+    """Facts that the invariants found to be right."""
+    virtual_ns: int = 0
+    coverage: frozenset[str] = frozenset()
+    log_sha256: str = ""
+    """Of the event log; the same on every machine."""
+
+    @property
+    def clean(self) -> bool:
+        return not self.failures

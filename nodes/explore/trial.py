@@ -1,0 +1,250 @@
+"""One trial: a cluster under its load and faults for its whole span; then a sufficient core is healed and must serve; then all, and the audit."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable
+from functools import partial
+
+import msgspec
+from msgspec.structs import replace
+
+from nodes.config import MILLISECOND, SECOND
+from nodes.explore import audit
+from nodes.explore.atlas import Atlas
+from nodes.explore.core import disturbed_still, heal_all, heal_core
+from nodes.explore.coverage import Coverage
+from nodes.explore.deeds import carry_out, resolve, take_back
+from nodes.explore.load import Client
+from nodes.explore.plan import Caller, Failure, Fault, Outcome, Plan
+from nodes.invariants import registry
+from nodes.sim.cluster import SimCluster
+from nodes.sim.faulting import FaultUnsupported
+from nodes.sim.loop import Stuck
+from nodes.sim.triggers import Armed, Trigger
+from nodes.trace.events import Configured, Stamped
+
+START_NS = 120 * SECOND
+PROBES = 3
+WHEN_FORCED = ("one active", "same sn, same state")
+"""What must hold even when a person has chosen to lose something."""
+
+
+class Trial:
+    """Runs a plan once. `on_event` sees every event, also of clusters that fail."""
+
+    def __init__(self, plan: Plan, on_event: Callable[[Stamped], None] | None = None):
+        self.plan = plan
+        self.cluster = SimCluster(plan.cluster, plan.seed, conditions=plan.conditions)
+        self.lamps = registry.start(plan.cluster)
+        self.atlas = Atlas(plan.cluster)
+        self.coverage = Coverage(self.cluster, plan.cluster)
+        self.clients: list[Client] = []
+        self.failures: list[Failure] = []
+        self.done: list[tuple[Fault, list[str]]] = []
+        """Faults that were carried out, and whom they concerned."""
+        self._armed: list[Armed] = []
+        self._rng = random.Random(f"{plan.seed}/trial")
+        for listener in (self.lamps.on_event, self._on_event, self.coverage.on_event, on_event):
+            if listener is not None:
+                self.cluster.on_event(listener)
+
+    @property
+    def went_back(self) -> bool:
+        """Whether the cluster was taken back to a checkpoint: what came after its barrier is not to be there."""
+        return any(fault.verb == "recover" for fault, _ in self.done)
+
+    def _on_event(self, stamped: Stamped) -> None:
+        if type(stamped.event) is Configured:
+            self.atlas.configured[stamped.event.group] = len(stamped.event.members)
+
+    # --- the whole -------------------------------------------------------------------------------------------------
+
+    def run(self) -> Outcome:
+        try:
+            self._phases()
+        except Stuck as stuck:
+            self.fail("service", "loop", str(stuck))
+        except Exception as bug:
+            self.fail("no exception", place_of(bug), f"{type(bug).__name__}: {bug}")
+        self.lamps.finish()
+        self.failures += self._verdicts()
+        return self._outcome()
+
+    def _phases(self) -> None:
+        cluster = self.cluster
+        cluster.run_until(cluster.settled, START_NS)
+        self._load_and_faults()
+        if not self.atlas.beyond:
+            self._core_serves()
+        heal_all(cluster)
+        if self.atlas.beyond:
+            cluster.run_for(self.patience_ns)
+            return
+        if self._settles("after everything was healed"):
+            audit.read_back(self)
+            if not self.failures:
+                self._restart_from_disks()
+
+    def _restart_from_disks(self) -> None:
+        """Everything is powered off at once; what is there again is what was durable."""
+        cluster = self.cluster
+        names = [
+            name
+            for name, server in cluster.servers.items()
+            if server.process == "running" and not server.client
+        ]
+        cluster.faults.do("power_loss", names)
+        cluster.run_for(MILLISECOND)
+        cluster.faults.do("restart", names)
+        if self._settles("after all were restarted from their disks"):
+            audit.read_back(self)
+
+    # --- load and faults -------------------------------------------------------------------------------------------
+
+    def _load_and_faults(self) -> None:
+        plan, cluster = self.plan, self.cluster
+        start_ns = cluster.now_ns
+        todo: list[tuple[int, Callable[[], None]]] = []
+        for caller in plan.callers:
+            todo.append((caller.start_ms, partial(self._start, caller)))
+            if caller.dies_ms:
+                todo.append((caller.dies_ms, partial(self._kill, caller.name)))
+        for fault in plan.faults:
+            if fault.on is None:
+                todo.append((fault.at_ms, partial(self._begin, fault)))
+            else:
+                self._arm(fault, fault.on)
+        for at_ms, step in sorted(todo, key=lambda each: each[0]):
+            cluster.run_until(max(cluster.now_ns, start_ns + at_ms * MILLISECOND))
+            step()
+        cluster.run_until(max(cluster.now_ns, start_ns + plan.span_ms * MILLISECOND))
+        for armed in self._armed:
+            cluster.triggers.disarm(armed)
+
+    def _arm(self, fault: Fault, trigger: Trigger) -> None:
+        """Who has no such progress to make is not waited for."""
+        try:
+            server = resolve(self.cluster, trigger.server)
+            armed = self.cluster.triggers.arm(replace(trigger, server=server), partial(self._begin, fault))
+            self._armed.append(armed)
+        except FaultUnsupported:
+            pass
+
+    def _start(self, caller: Caller) -> None:
+        self.clients.append(Client(self.cluster, caller))
+
+    def _kill(self, name: str) -> None:
+        for client in self.clients:
+            if client.name == name:
+                client.die()
+
+    def _begin(self, fault: Fault) -> None:
+        """Carries a fault out, and has it taken back in time; nothing happens where it is impossible."""
+        try:
+            names = carry_out(self.cluster, fault)
+        except FaultUnsupported:
+            return
+        self.done.append((fault, names))
+        self.atlas.note(fault.verb, names)
+        self.coverage.note_fault(fault.verb)
+        if fault.for_ms:
+            at_ns = self.cluster.now_ns + fault.for_ms * MILLISECOND
+            self.cluster.loop.at(at_ns, self._end, fault, names)
+
+    def _end(self, fault: Fault, names: list[str]) -> None:
+        try:
+            take_back(self.cluster, fault, names)
+        except FaultUnsupported:
+            pass
+
+    # --- liveness --------------------------------------------------------------------------------------------------
+
+    @property
+    def patience_ns(self) -> int:
+        """How long a healed cluster may need to serve: some sessions, deadlines of connections, and work that has piled up."""
+        timing = self.plan.cluster.timing
+        return 12 * timing.session_timeout_ms * MILLISECOND + 30 * SECOND
+
+    def _core_serves(self) -> None:
+        cluster = self.cluster
+        left_out = heal_core(cluster, self.atlas, self.plan.cluster, self._rng)
+        prober = audit.Prober(cluster, "prober")
+        task = prober.begin_writes(PROBES)
+        if not cluster.loop.run(cluster.now_ns + self.patience_ns, task.done):
+            where = f"without {', '.join(left_out)}" if left_out else "with everybody there"
+            self.fail(
+                "service", "core", f"nothing was written within {self.patience_ns / SECOND:g} s {where}"
+            )
+
+    def _settles(self, when: str) -> bool:
+        cluster = self.cluster
+        if cluster.loop.run(cluster.now_ns + self.patience_ns, self._quiet):
+            return True
+        self.fail("service", f"settle {when}", f"{when}: {disturbed_still(cluster)}")
+        return False
+
+    def _quiet(self) -> bool:
+        return self.cluster.settled() and all(client.done for client in self.clients)
+
+    # --- verdicts --------------------------------------------------------------------------------------------------
+
+    def fail(self, invariant: str, place: str, explanation: str) -> None:
+        self.failures.append(Failure(invariant, place, explanation))
+
+    def _verdicts(self) -> list[Failure]:
+        found = [
+            Failure(each.invariant, each.explanation.split(",")[0][:40], each.explanation)
+            for each in self.lamps.failures
+            if not self.atlas.forced or each.invariant in WHEN_FORCED
+        ]
+        if self.failures or self.atlas.beyond:
+            return found
+        return found + [
+            Failure(row["invariant"], "not judged", row["explanation"])
+            for row in self.lamps.lamps()
+            if row["state"] == "grey" and gave_up(row, self.plan)
+        ]
+
+    def _outcome(self) -> Outcome:
+        log = hashlib.sha256()
+        encoder = msgspec.msgpack.Encoder()
+        for stamped in self.cluster.events:
+            log.update(encoder.encode(stamped))
+        return Outcome(
+            plan=self.plan,
+            failures=distinct(self.failures),
+            beyond=self.atlas.beyond,
+            calls=sum(client.begun for client in self.clients),
+            answered=sum(client.answered for client in self.clients),
+            checked=sum(row["checked"] for row in self.lamps.lamps()),
+            virtual_ns=self.cluster.now_ns,
+            coverage=frozenset(self.coverage.seen),
+            log_sha256=log.hexdigest(),
+        )
+
+
+def gave_up(row: dict[str, object], plan: Plan) -> bool:
+    """A check that could not go on, or that checked nothing although it concerns every cluster with calls."""
+    return row["explanation"] != "nothing has been checked yet" or (
+        bool(plan.calls) and row["invariant"] in registry.NAMES
+    )
+
+
+def distinct(failures: list[Failure]) -> list[Failure]:
+    """The first of each invariant and place."""
+    return list({(each.invariant, each.place): each for each in reversed(failures)}.values())[::-1]
+
+
+def place_of(bug: BaseException) -> str:
+    """Module and line where an exception was raised."""
+    trace = bug.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return "?" if trace is None else f"{trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}"
+
+
+def run(plan: Plan) -> Outcome:
+    """Runs a plan."""
+    return Trial(plan).run()

@@ -1,0 +1,22 @@
+"""Who still receives a stream that nobody acknowledges: those who have a place in the view (CFS §2.1)."""
+
+from __future__ import annotations
+
+from nodes.config import MILLISECOND
+from nodes.protocols.mams.replica import Replica
+from nodes.protocols.mams.stream import Stream
+from nodes.world import CoordinationError
+
+
+async def follow_receivers(replica: Replica, stream: Stream, epoch: int) -> None:
+    """Once per heartbeat: a receiver whose session has ended is sent no more. For ever."""
+    pause_ns = replica.config.cluster.timing.heartbeat_ms * MILLISECOND
+    while True:
+        await replica.world.clock.sleep(pause_ns)
+        try:
+            places = await replica.view.places()
+        except CoordinationError:
+            continue
+        for name in stream.drop_all_but(places):
+            detail = f"{name} has left the view and is sent no more journals"
+            replica.step("shrink", "", "CFS §2.1", detail, epoch)

@@ -1,0 +1,78 @@
+"""How the simulated world behaves while nothing is wrong with it: latencies, background loss, sizes of disks.
+
+A fault comes on top of these. The defaults are a quiet data centre: a fast network that rarely hiccups, and flash disks.
+"""
+
+from __future__ import annotations
+
+import random
+
+import msgspec
+
+MICROSECOND = 1_000
+CAPACITY = 1 << 40
+"""Bytes of a medium that nobody fills."""
+LARGEST_US = 60_000_000
+
+
+class BadConditions(Exception):
+    """A value out of its range; one line says which."""
+
+
+class Latency(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`base_us` plus up to `spread_us`, evenly; a share of `tail_share` takes up to `tail_us` longer."""
+
+    base_us: int
+    spread_us: int
+    tail_share: float
+    tail_us: int
+
+    def draw_ns(self, rng: random.Random) -> int:
+        latency_us = self.base_us + int(rng.random() * self.spread_us)
+        if rng.random() < self.tail_share:
+            latency_us += int(rng.random() * self.tail_us)
+        return latency_us * MICROSECOND
+
+
+NETWORK = Latency(40, 120, 0.01, 3_000)
+DISK = Latency(150, 200, 0.005, 8_000)
+
+
+class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The weather of one simulated cluster. Shares are between 0 and 1."""
+
+    network: Latency = NETWORK
+    """One way between two servers, or between a client and a server."""
+    coordination: Latency = NETWORK
+    """One way between a server and the coordination service."""
+    sync: Latency = DISK
+    """How long a disk takes to make something durable."""
+    lose: float = 0.0
+    """Share of messages that is lost on each link. Connections to coordination are TCP: a loss delays them."""
+    duplicate: float = 0.0
+    reorder: float = 0.0
+    """Share of messages that is late by up to `reorder_us`, behind those sent after it."""
+    reorder_us: int = 5_000
+    disk_capacity: int = CAPACITY
+    """Bytes that each disk holds."""
+
+
+CALM = Conditions()
+
+
+def check(conditions: Conditions) -> None:
+    """Raises BadConditions."""
+    for name in ("network", "coordination", "sync"):
+        latency: Latency = getattr(conditions, name)
+        for field in ("base_us", "spread_us", "tail_us"):
+            _within(f"{name}.{field}", getattr(latency, field), LARGEST_US)
+        _within(f"{name}.tail_share", latency.tail_share, 1)
+    for name in ("lose", "duplicate", "reorder"):
+        _within(name, getattr(conditions, name), 1)
+    _within("reorder_us", conditions.reorder_us, LARGEST_US)
+    _within("disk_capacity", conditions.disk_capacity, CAPACITY)
+
+
+def _within(name: str, value: float, most: int) -> None:
+    if not 0 <= value <= most:
+        raise BadConditions(f"{name} is {value!r}: a number between 0 and {most} is expected")

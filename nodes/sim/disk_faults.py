@@ -1,0 +1,69 @@
+"""The fault verbs on disks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nodes.sim.conditions import CAPACITY
+from nodes.sim.faulting import Faulting, FaultUnsupported, count_of, nanos, one_of, share_of
+from nodes.sim.medium import FAILING
+from nodes.storage.rot import NothingToRot, choose, draw
+
+TIMES_MOST = 1_000_000
+PLACES = ("middle", "drawn")
+
+
+class DiskFaults(Faulting):
+    """What was lost or damaged stays so when the fault ends."""
+
+    def slow_disk(self, server: str, ms: int = 100, spread_ms: int = 0, share: float = 1.0) -> int:
+        """A share of the syncs takes `ms` and up to `spread_ms` longer; 0 for both ends it."""
+        store, slow_ns, spread_ns = self._server(server).store, nanos(ms), nanos(spread_ms)
+        store.slow_share = share_of(share)
+        store.slow_ns, store.slow_spread_ns = slow_ns, spread_ns
+        if not ms and not spread_ms:
+            return self._end(server, "slow_disk")
+        more: dict[str, Any] = (
+            {} if not spread_ms and share == 1 else {"spread_ms": spread_ms, "share": share}
+        )
+        return self._begin("slow_disk", [server], ms=ms, **more)
+
+    def fail_disk(self, server: str, on: bool = True, what: str = "all", times: int = 0) -> int:
+        """Accesses of a kind fail, the next `times` of them or, for 0, until it is ended.
+
+        What a failed sync left behind is read as it was written; no later sync of the file makes it durable.
+        """
+        store = self._server(server).store
+        one_of("what", what, FAILING)
+        count_of("times", times, TIMES_MOST)
+        if not on:
+            store.fails = False
+            store.failing.clear()
+            return self._end(server, "fail_disk")
+        if what == "all" and not times:
+            store.fails = True
+            return self._begin("fail_disk", [server], on=on)
+        store.failing[what] = times or -1
+        return self._begin("fail_disk", [server], on=on, what=what, times=times)
+
+    def fill_disk(self, server: str, free: int = 0, on: bool = True) -> int:
+        """Leaves room for so many bytes, whatever is removed or written from now on changes that."""
+        store = self._server(server).store
+        if not on:
+            store.capacity = self._cluster.conditions.disk_capacity
+            return self._end(server, "fill_disk")
+        store.capacity = min(store.used() + count_of("free", free, CAPACITY), CAPACITY)
+        return self._begin("fill_disk", [server], free=free)
+
+    def corrupt(self, server: str, what: str = "journal", place: str = "middle") -> int:
+        """Flips one bit: in the middle of the newest such file, or of any such file at a place that is drawn."""
+        store = self._server(server).store
+        one_of("place", place, PLACES)
+        sizes = {path: len(file.octets) for path, file in store.files.items()}
+        rng = store.stream(self._cluster.now_ns)
+        try:
+            path, offset = choose(what, sizes) if place == "middle" else draw(what, sizes, rng)
+        except NothingToRot as error:
+            raise FaultUnsupported(f"{server}: {error}") from None
+        store.files[path].octets[offset] ^= 1 if place == "middle" else 1 << rng.randrange(8)
+        return self._begin("corrupt", [server], lasting=False, what=what)

@@ -1,0 +1,224 @@
+"""The fault verbs on links. Ends are servers, clients, the coordination service, or single servers of its ensemble."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from nodes.sim.ensemble import COORDINATION, MEMBERS
+from nodes.sim.faulting import Faulting, FaultUnsupported, nanos, one_of, share_of
+from nodes.sim.links import Link
+
+if TYPE_CHECKING:
+    from nodes.sim.cluster import SimCluster
+
+DIRECTIONS = ("both", "to", "from")
+LINK_VERBS = ("cut", "delay", "lose", "duplicate", "reorder", "damage", "clog")
+Ends = str | Sequence[str]
+"""One name, or several."""
+
+
+class LinkFaults(Faulting):
+    """Each verb takes the links between `a` and `b`; without `b` those between `a` and everything else.
+
+    `a` may be several names; then `others` are the names at the other end, or with `island` all names that are not among them.
+    Direction "to" breaks what travels from `a`, "from" what travels towards it.
+    """
+
+    def __init__(self, cluster: SimCluster):
+        super().__init__(cluster)
+        self._broken: dict[int, list[Link]] = {}
+        """The links of each standing fault that nobody has mended."""
+
+    # --- which links -----------------------------------------------------------------------------------------------
+
+    def _names(self) -> list[str]:
+        return [*self._cluster.servers, COORDINATION, *MEMBERS]
+
+    def _outside(self, ones: list[str]) -> list[str]:
+        """To whom these have links: a server to the service as a whole, a server of the ensemble also to its like."""
+        outside = list(self._cluster.servers)
+        if any(name in MEMBERS for name in ones):
+            outside += MEMBERS
+        elif COORDINATION not in ones:
+            outside.append(COORDINATION)
+        return [name for name in outside if name not in ones]
+
+    def _ends(self, a: Ends, b: str | None, others: Ends | None) -> tuple[list[str], list[str]]:
+        ones = [a] if isinstance(a, str) else list(a)
+        there = self._outside(ones) if b is None else [b]
+        if others is not None:
+            there = [others] if isinstance(others, str) else list(others)
+        names = self._names()
+        for name in (*ones, *there):
+            if name not in names:
+                raise FaultUnsupported(f"there is no {name!r} to cut, delay or heal")
+        return ones, there
+
+    def _links(
+        self, a: Ends, b: str | None, others: Ends | None, direction: str
+    ) -> dict[tuple[str, str], Link]:
+        one_of("direction", direction, DIRECTIONS)
+        if a == b:
+            raise FaultUnsupported(f"{a} has no link to itself")
+        ones, there = self._ends(a, b, others)
+        pairs = [(one, other) for one in ones for other in there if one != other]
+        found = pairs if direction != "from" else []
+        if direction != "to":
+            found = found + [(other, one) for one, other in pairs]
+        return {pair: self._cluster.net.links.of(*pair) for pair in found}
+
+    def _break(
+        self, verb: str, a: Ends, b: str | None, direction: str, others: Ends | None, **fields: float
+    ) -> int:
+        links = list(self._links(a, b, others, direction).values())
+        for link in links:
+            for name, value in fields.items():
+                setattr(link, name, value)
+        return self._begin_on(links, verb, a, b, direction, others, **fields)
+
+    def _begin_on(
+        self, links: list[Link], verb: str, a: Ends, b: str | None, direction: str,
+        others: Ends | None, **fields: Any,
+    ) -> int:  # fmt: skip
+        targets = [a] if isinstance(a, str) else list(a)
+        more: dict[str, Any] = (
+            {} if others is None else {"others": [others] if isinstance(others, str) else list(others)}
+        )
+        number = self._begin(verb, targets + ([b] if b else []), direction=direction, **more, **fields)
+        self._broken[number] = links
+        self._cluster.ensemble.links_changed()
+        return number
+
+    # --- verbs -----------------------------------------------------------------------------------------------------
+
+    def cut(
+        self,
+        a: Ends,
+        b: str | None = None,
+        direction: str = "both",
+        others: Ends | None = None,
+        island: bool = False,
+    ) -> int:
+        """Nothing gets through. `island` cuts several off from all others, not from each other."""
+        if not island:
+            return self._break("cut", a, b, direction, others, cut=True)
+        if others is not None:
+            raise FaultUnsupported("an island is cut off from everything else: say no others")
+        return self._break(
+            "cut", [*([a] if isinstance(a, str) else a), *([b] if b else [])], None, direction, None, cut=True
+        )
+
+    def delay(
+        self,
+        a: Ends,
+        b: str | None = None,
+        ms: int = 100,
+        direction: str = "both",
+        others: Ends | None = None,
+    ) -> int:
+        return self._break("delay", a, b, direction, others, delay_ns=nanos(ms))
+
+    def lose(
+        self, a: Ends, b: str | None = None, share: float = 0.1, direction: str = "both",
+        others: Ends | None = None,
+    ) -> int:  # fmt: skip
+        """Towards coordination TCP sends again: losses are delays there."""
+        return self._break("lose", a, b, direction, others, lose=share_of(share))
+
+    def duplicate(
+        self, a: Ends, b: str | None = None, share: float = 0.1, direction: str = "both",
+        others: Ends | None = None,
+    ) -> int:  # fmt: skip
+        return self._break("duplicate", a, b, direction, others, duplicate=share_of(share))
+
+    def reorder(
+        self, a: Ends, b: str | None = None, share: float = 0.1, direction: str = "both",
+        others: Ends | None = None,
+    ) -> int:  # fmt: skip
+        return self._break("reorder", a, b, direction, others, reorder=share_of(share))
+
+    def damage(
+        self, a: Ends, b: str | None = None, share: float = 0.1, direction: str = "both",
+        others: Ends | None = None,
+    ) -> int:  # fmt: skip
+        """Flips a bit in the content of packets: what checksums of their own guard."""
+        return self._break("damage", a, b, direction, others, damage=share_of(share))
+
+    def clog(self, a: Ends, b: str | None = None, direction: str = "both", others: Ends | None = None) -> int:
+        """Messages pile up at the far end; `unclog` delivers them, those of one link in their order."""
+        links = list(self._links(a, b, others, direction).values())
+        for link in links:
+            link.clog()
+        return self._begin_on(links, "clog", a, b, direction, others)
+
+    def unclog(
+        self, a: Ends | None = None, b: str | None = None, direction: str = "both",
+        others: Ends | None = None,
+    ) -> int:  # fmt: skip
+        """Opens clogged links, in an order that the seed and the time choose; without names all of them."""
+        links = self._chosen(a, b, others, direction)
+        self._open(links)
+        return self._mended(links, ("clog",))
+
+    def _chosen(self, a: Ends | None, b: str | None, others: Ends | None, direction: str) -> list[Link]:
+        """In the order of their names; without names every link that was ever used."""
+        made = self._cluster.net.links.made
+        found = made if a is None else self._with_members(a, b, others, direction)
+        return [found[pair] for pair in sorted(found)]
+
+    def _with_members(
+        self, a: Ends, b: str | None, others: Ends | None, direction: str
+    ) -> dict[tuple[str, str], Link]:
+        """With the service as a whole its servers are mended too. Raises FaultUnsupported."""
+        found = self._links(a, b, others, direction)
+        ones, there = self._ends(a, b, others)
+        if COORDINATION in [*ones, *there]:
+            ones += MEMBERS if COORDINATION in ones else ()
+            there += MEMBERS if COORDINATION in there or b is None else ()
+            found.update(self._links(ones, None, there, direction))
+        return found
+
+    def _open(self, links: list[Link]) -> None:
+        cluster = self._cluster
+        clogged = [link for link in links if link.piled is not None]
+        random.Random(f"{cluster.seed}/unclog/{cluster.now_ns}").shuffle(clogged)
+        for link in clogged:
+            link.unclog(cut=self._is_cut(link))
+        cluster.ensemble.links_changed()
+
+    def _is_cut(self, link: Link) -> bool:
+        return any(
+            link is each
+            for number, links in self._broken.items()
+            if self.standing[number][0] == "cut"
+            for each in links
+        )
+
+    def heal(
+        self, a: Ends | None = None, b: str | None = None, direction: str = "both",
+        others: Ends | None = None,
+    ) -> int:  # fmt: skip
+        """Mends links, clogged ones too; without names all of them. Returns the newest fault that it ended, 0 for none."""
+        links = self._chosen(a, b, others, direction)
+        newest = self._mended(links, LINK_VERBS)
+        for link in links:
+            link.mend()
+        self._open(links)
+        return newest
+
+    def heal_all(self) -> int:
+        return self.heal()
+
+    def _mended(self, links: list[Link], verbs: tuple[str, ...]) -> int:
+        """A fault ends when the last of its links is well again."""
+        newest, mended = 0, {id(link) for link in links}
+        for number, broken in list(self._broken.items()):
+            if self.standing[number][0] in verbs:
+                self._broken[number] = [link for link in broken if id(link) not in mended]
+                if not self._broken[number]:
+                    del self._broken[number]
+                    self._ended(number)
+                    newest = number
+        return newest

@@ -1,0 +1,199 @@
+"""What a simulated disk is made of: files, how much of them is durable, and everything that can be wrong with it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+from collections.abc import Callable
+
+from nodes.sim.conditions import CALM, CAPACITY, Conditions
+
+SECTOR = 512
+TORN = ("prefix", "nothing", "everything", "sectors", "zeros", "any")
+"""What a power loss leaves of bytes that were not synced: those up to some place, none, all, an arbitrary subset of the sectors, the length
+without any byte, or one of these for each loss."""
+FAILING = ("all", "sync", "read", "write")
+LEFT_BEHIND = ".new"
+"""Ends the name of the file that an interrupted `replace` leaves."""
+
+
+class StoredFile:
+    """The bytes that its server reads, and what of them is on the medium."""
+
+    __slots__ = ("before", "cut_to", "cuts", "dropped", "durable", "octets")
+
+    def __init__(self) -> None:
+        self.octets = bytearray()
+        self.durable = -1
+        """So many are on the medium; -1 while not even the name is."""
+        self.before = b""
+        """What the medium holds as long as a truncation is not durable."""
+        self.dropped: list[tuple[int, int]] = []
+        """Ranges that a failed sync gave up: they are read as written, no later sync brings them to the medium."""
+        self.cuts = 0
+        self.cut_to = 0
+
+    def cut(self, size: int) -> None:
+        """Forgets everything behind `size`; the medium learns of it with the next sync."""
+        if size < self.durable and not self.before:
+            self.before = bytes(self.octets[: self.durable])
+        del self.octets[size:]
+        self.durable = min(self.durable, size)
+        self.dropped = [(start, min(end, size)) for start, end in self.dropped if start < size]
+        self.cuts += 1
+        self.cut_to = size
+
+    def synced(self, size: int, cuts: int) -> None:
+        """A sync has ended that began with so many bytes, after so many cuts."""
+        if cuts != self.cuts:
+            size = min(size, self.cut_to)
+        else:
+            self.before = b""
+        self.durable = max(self.durable, min(size, len(self.octets)))
+
+    def sync_failed(self, size: int) -> None:
+        start = max(0, self.durable)
+        if start < size:
+            self.dropped.append((start, min(size, len(self.octets))))
+
+    def lose_power(self, torn: str, rng: random.Random) -> bool:
+        """Keeps what the medium has; False when not even the name is left."""
+        if self.durable < 0 and (
+            torn != "everything" and (torn in ("prefix", "nothing") or rng.random() < 0.5)
+        ):
+            return False
+        if self.before and rng.random() < 0.5:
+            self.octets[:] = self.before
+        else:
+            self._tear(torn, rng)
+        self.durable = len(self.octets)
+        self.before = b""
+        self.dropped = []
+        return True
+
+    def _tear(self, torn: str, rng: random.Random) -> None:
+        safe, size = max(0, self.durable), len(self.octets)
+        for start, end in self.dropped:
+            self._lose(start, end)
+        if torn == "prefix":
+            size = rng.randint(safe, size) if size > safe else size
+        elif torn == "nothing":
+            size = safe
+        elif torn == "zeros":
+            self._lose(safe, size)
+        elif torn == "sectors":
+            size = rng.choice((size, rng.randint(safe, size)))
+            for start in range(safe - safe % SECTOR, size, SECTOR):
+                if rng.random() < 0.5:
+                    self._lose(max(start, safe), min(start + SECTOR, size))
+        del self.octets[size:]
+
+    def _lose(self, start: int, end: int) -> None:
+        """These bytes never reached the medium: what was there before shows, or zeros."""
+        old = self.before[start:end]
+        self.octets[start:end] = old + bytes(end - start - len(old))
+
+
+class Store:
+    """The medium of one server; outlives its processes."""
+
+    def __init__(self, rng: random.Random, conditions: Conditions = CALM):
+        self.rng = rng
+        """For how long syncs take."""
+        self._conditions = conditions
+        self._seed = rng.getrandbits(64)
+        self.files: dict[str, StoredFile] = {}
+        self.slow_ns = 0
+        self.slow_spread_ns = 0
+        self.slow_share = 1.0
+        """Of the syncs, that are slow."""
+        self.fails = False
+        """Whether every access fails."""
+        self.failing: dict[str, int] = {}
+        """Kind of access to how often it fails yet; below 0 for as long as it is here."""
+        self.capacity = conditions.disk_capacity
+        self.synced: dict[str, int] = {}
+        """By the first part of their path: how often files were synced."""
+        self.on_sync: Callable[[str, str], None] | None = None
+        """Called with ("before" or "after", path) of each sync."""
+        self.unfinished: dict[int, Callable[[random.Random], None]] = {}
+        """Calls that change names and have not returned: the medium may have the outcome or not."""
+        self._calls = 0
+
+    # --- names that are being changed ------------------------------------------------------------------------------
+
+    def begin(self, happen: Callable[[random.Random], None]) -> int:
+        """A call begins that a crash may leave done, undone or half done: `happen` draws which."""
+        self._calls += 1
+        self.unfinished[self._calls] = happen
+        return self._calls
+
+    def end(self, call: int) -> bool:
+        """Whether the call is still to be carried out: no crash has decided it."""
+        return self.unfinished.pop(call, None) is not None
+
+    def stream(self, at_ns: int) -> random.Random:
+        """For one fault at one time."""
+        return random.Random(f"{self._seed}/{at_ns}")
+
+    def crash(self, rng: random.Random) -> None:
+        """The process dies: calls that change names stop anywhere."""
+        unfinished, self.unfinished = self.unfinished, {}
+        for happen in unfinished.values():
+            happen(rng)
+
+    def lose_power(self, torn: str = "prefix", at_ns: int = 0) -> None:
+        """Of what was not synced as much is left as `torn` says."""
+        rng = self.stream(at_ns)
+        self.crash(rng)
+        for path, file in list(self.files.items()):
+            mode = rng.choice(TORN[:-1]) if torn == "any" else torn
+            if not file.lose_power(mode, rng):
+                del self.files[path]
+
+    def replace_medium(self) -> None:
+        """A new, empty disk without faults is put in."""
+        self.files.clear()
+        self.unfinished.clear()
+        self.mend()
+
+    def mend(self) -> None:
+        """Takes every fault away; what was damaged or lost stays so."""
+        self.slow_ns = self.slow_spread_ns = 0
+        self.slow_share = 1.0
+        self.fails = False
+        self.failing.clear()
+        self.capacity = self._conditions.disk_capacity
+
+    # --- access ----------------------------------------------------------------------------------------------------
+
+    def check(self, path: str, *kinds: str) -> None:
+        """Raises OSError when an access of one of these kinds fails now."""
+        if self.fails or (self.failing and any([self._fails_now(kind) for kind in (*kinds, "all")])):
+            raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+
+    def _fails_now(self, kind: str) -> bool:
+        left = self.failing.get(kind, 0)
+        if left > 0:
+            self.failing[kind] = left - 1
+        return left != 0
+
+    def used(self) -> int:
+        return sum(len(file.octets) for file in self.files.values())
+
+    def free(self) -> int:
+        return max(0, self.capacity - self.used())
+
+    def take(self, path: str, octets: int) -> None:
+        """Room for so many more. Raises OSError."""
+        if self.capacity < CAPACITY and octets > self.free():
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+
+    def sync_ns(self) -> int:
+        latency_ns = self._conditions.sync.draw_ns(self.rng)
+        if self.slow_share < 1 and self.rng.random() >= self.slow_share:
+            return latency_ns
+        if self.slow_spread_ns:
+            latency_ns += int(self.rng.random() * self.slow_spread_ns)
+        return latency_ns + self.slow_ns

@@ -1,0 +1,67 @@
+"""Which disk this is: an instance number, made when a disk is first used, and durable before anybody hears of it (safety rule 23).
+
+The record that says who counts in a group names the disk of each member. A server whose disk is another one, new and empty or put back from a
+shelf, is no member until it has been given what the group holds and its disk has been recorded.
+
+A journal that lost a tail that may have been acknowledged makes of its disk another one: the numbers it had before are kept, so that whoever counts
+can tell a disk that may lack something from one that never was a member's.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+import msgspec
+
+from nodes.storage.journal_file import Journal
+from nodes.storage.sealed import seal, unseal
+from nodes.world import World
+
+DISK_FILE = "disk"
+MAGIC = b"CLVRDISK"
+FORMAT = 1
+BEFORE_MAX = 16
+INSTANCE_BITS = 53
+"""A number that JavaScript and JSON keep exactly."""
+
+
+class DiskId(msgspec.Struct, frozen=True, array_like=True):
+    """`before`: what the disk was called while it had all that it ever acknowledged, oldest first; empty while it still has."""
+
+    instance: int
+    before: tuple[int, ...] = ()
+
+
+class Identity:
+    """This server's disk. `id` may be used in any message once `keep` has returned."""
+
+    def __init__(self, world: World, journal: Journal):
+        """Raises SealBroken, OSError; alters nothing."""
+        self._disk = world.disk
+        self._journal = journal
+        try:
+            stored = unseal(DISK_FILE, MAGIC, FORMAT, world.disk.read(DISK_FILE), DiskId)
+        except FileNotFoundError:
+            stored = None
+        self._is_kept = stored is not None and journal.doubtful is None
+        self.id = stored if stored is not None and self._is_kept else self._another(world, stored)
+
+    def _another(self, world: World, stored: DiskId | None) -> DiskId:
+        instance = Random(f"{world.name}/{world.clock.wall_ns()}").getrandbits(INSTANCE_BITS) or 1
+        if self._journal.doubtful is None:
+            return DiskId(instance)
+        before = (0,) if stored is None else (*stored.before, stored.instance)
+        return DiskId(instance, before[-BEFORE_MAX:])
+
+    async def keep(self) -> None:
+        """Makes the identity durable, and what the journal read back; from then on its own mark of doubt is not needed. Raises OSError."""
+        if not self._is_kept:
+            await self._disk.replace(DISK_FILE, seal(MAGIC, FORMAT, self.id))
+            self._is_kept = True
+        await self._journal.renewed()
+
+    async def trust(self) -> None:
+        """The group has recorded this disk: it lacks nothing. Durable when it returns. Raises OSError."""
+        if self.id.before:
+            self.id = DiskId(self.id.instance)
+            await self._disk.replace(DISK_FILE, seal(MAGIC, FORMAT, self.id))

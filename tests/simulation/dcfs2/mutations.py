@@ -1,0 +1,62 @@
+"""Known bugs of operations on several groups: each schedule is quiet without its mutation, and breaks something with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nodes.config import SECOND
+from nodes.metadata.operations import Create, Mkdir, Rename, Stat
+from nodes.wire.messages import Answer, Request
+from tests.simulation.dcfs2.lab import Groups
+from tests.simulation.dcfs2.schedules import directory_of
+
+
+def answers_lost_until_asked_again(lab: Groups, operation: Any) -> Any:
+    """Ada's answers to this operation are lost until she has sent it once more."""
+    numbers: list[int] = []
+    again: list[Any] = []
+
+    def is_lost(sender: str, receiver: str, message: Any) -> bool:
+        if sender == "ada" and type(message) is Request and message.operation == operation:
+            numbers.append(message.number)
+            if lost.messages:
+                again.append(message)
+        return not again and receiver == "ada" and type(message) is Answer and message.number in numbers
+
+    lost = lab.cluster.hold(is_lost)
+    return lost
+
+
+def retry_across_moved_directory(lab: Groups) -> None:
+    """The answer of a create is lost, its directory is moved, and the call is asked again."""
+    old = directory_of(lab, 2)
+    operation = Create(f"{old}/f")
+    lost = answers_lost_until_asked_again(lab, operation)
+    call = lab.ada.spawn(operation)
+    lab.cluster.run_until(lambda: bool(lost.messages), 10 * SECOND)
+    lab.eve.call(Rename(old, "/moved"))
+    lab.cluster.run_until(call.done, 30 * SECOND)
+    lost.drop()
+    lab.calls.append(call)
+    lab.eve.call(Stat("/moved/f"))
+    lab.finish()
+    assert call.exception() is None
+
+
+def clock_jump_stamps(lab: Groups) -> None:
+    """The wall clock of one group's active jumps an hour ahead, that of the other an hour back; directories come to both."""
+    for group, hours in ((1, 1), (2, -1)):
+        lab.cluster.faults.skew_clock(lab.active(group), hours * 3_600_000)
+    lab.cluster.run_for(SECOND)
+    for number in range(4):
+        lab.ada.call(Mkdir(f"/d{number}"))
+        lab.ada.call(Create(f"/d{number}/f"))
+        lab.eve.call(Stat(f"/d{number}/f"))
+    lab.finish()
+
+
+SCHEDULES: dict[str, Callable[[Groups], None]] = {
+    "retry_across_moved_directory": retry_across_moved_directory,
+    "clock_jump_stamps": clock_jump_stamps,
+}

@@ -1,0 +1,121 @@
+"""Schedules in which a disk that is replaced, rots or fails does its damage, by family and by the name of the switch (nodes/mutations.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from nodes.metadata.operations import Mkdir, Stat
+from tests.simulation.mams.lab import Lab
+
+Schedule = Callable[[Lab], None]
+
+
+def drop_all(lab: Lab) -> None:
+    for held in list(lab.cluster.net.holds):
+        held.drop()
+
+
+def replaced_disk_votes(lab: Lab) -> None:
+    """Of two servers one gets an empty disk, and the other dies before that one is renewed."""
+    lab.ada.call(Mkdir("/lost"))
+    active, (other,) = lab.active, lab.standbys
+    lab.faults.new_disk(other)
+    lab.faults.crash(active)
+    lab.faults.restart(other)
+    lab.run_ms(14_000)
+    lab.faults.restart(active)
+    lab.begin(lab.eve, Stat("/lost"))
+    lab.run_ms(6_000)
+
+
+def cut_is_forgotten(lab: Lab) -> None:
+    """Two of three hold the last group; the tail of one rots while the other is away."""
+    lab.ada.call(Mkdir("/a"))
+    active, (first, second) = lab.active, lab.standbys
+    lab.hold_journals(second)
+    lab.ada.call(Mkdir("/lost"))
+    lab.faults.crash(active)
+    lab.faults.crash(first)
+    drop_all(lab)
+    lab.faults.corrupt(first, "journal_tail")
+    lab.faults.restart(first)
+    lab.run_ms(14_000)
+    lab.faults.restart(active)
+    lab.begin(lab.eve, Stat("/lost"))
+    lab.run_ms(6_000)
+
+
+def sync_failed_then_trusted(lab: Lab) -> None:
+    """A standby's sync fails; its next life acknowledges what only the page cache holds, and loses it with its power."""
+    lab.ada.call(Mkdir("/a"))
+    active, (other,) = lab.active, lab.standbys
+    lab.faults.slow_disk(other, 20)
+    written = lab.begin(lab.ada, Mkdir("/lost"))
+    lab.run_ms(5)
+    lab.faults.fail_disk(other)
+    lab.run_ms(100)
+    lab.faults.fail_disk(other, False)
+    lab.faults.slow_disk(other, 0)
+    lab.faults.restart(other)
+    lab.cluster.run_until(lambda: written.done() and bool(lab.standbys))
+    lab.faults.crash(active)
+    lab.faults.power_loss(other)
+    lab.faults.restart(other)
+    lab.run_ms(14_000)
+    lab.faults.restart(active)
+    lab.begin(lab.eve, Stat("/lost"))
+    lab.run_ms(6_000)
+
+
+def secondary_is_replaced(lab: Lab) -> None:
+    """Paxos: two of three have accepted the last slot; one of them gets an empty disk while the other is away."""
+    active, first = two_of_three_have_it(lab)
+    lab.faults.new_disk(first)
+    go_on_without(lab, active, first)
+
+
+def secondary_rots(lab: Lab) -> None:
+    """Paxos: two of three have accepted the last slot; the tail of one of them rots while the other is away."""
+    active, first = two_of_three_have_it(lab)
+    lab.faults.corrupt(first, "journal_tail")
+    go_on_without(lab, active, first)
+
+
+def two_of_three_have_it(lab: Lab) -> tuple[str, str]:
+    """The third is out of the view and stopped; the other two are stopped behind a write that was answered."""
+    lab.ada.call(Mkdir("/a"))
+    active, (first, second) = lab.active, lab.standbys
+    lab.faults.crash(second)
+    lab.ada.call(Mkdir("/lost"))
+    lab.faults.crash(active)
+    lab.faults.crash(first)
+    lab.faults.restart(second)
+    return active, first
+
+
+def go_on_without(lab: Lab, active: str, first: str) -> None:
+    lab.faults.restart(first)
+    lab.run_ms(20_000)
+    lab.faults.restart(active)
+    lab.begin(lab.eve, Stat("/lost"))
+    lab.run_ms(6_000)
+
+
+class Case(NamedTuple):
+    """`checks`: one of them must turn red."""
+
+    mutation: str
+    protocol: str
+    standbys: int
+    schedule: Schedule
+    checks: frozenset[str] = frozenset({"no lost write"})
+
+
+SCHEDULES = [
+    Case("replaced_disk_votes", "mams", 1, replaced_disk_votes),
+    Case("cut_is_forgotten", "mams", 2, cut_is_forgotten),
+    Case("sync_failed_then_trusted", "mams", 1, sync_failed_then_trusted),
+    Case("replaced_disk_votes", "packed-paxos", 2, secondary_is_replaced),
+    Case("cut_is_forgotten", "packed-paxos", 2, secondary_rots),
+]

@@ -1,0 +1,242 @@
+"""What a simulated disk may do to a server, each of it allowed by what real disks and file systems promise."""
+
+from __future__ import annotations
+
+import errno
+import random
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from nodes.config import SECOND, one_group
+from nodes.sim.cluster import SimCluster
+from nodes.sim.disk import SimDisk, SimFile, Store, StoredFile
+from nodes.sim.faults import FaultUnsupported
+from nodes.sim.loop import Loop, Machine
+from nodes.sim.medium import LEFT_BEHIND, SECTOR
+
+SAFE, LATE = b"s" * 700, b"l" * 2_000
+
+
+class Disk:
+    """One server's disk in a world of its own."""
+
+    def __init__(self, seed: int = 1):
+        self.loop = Loop(random.Random(seed))  # type: ignore[abstract]
+        self.store = Store(random.Random(seed))
+        self.machine = Machine(self.loop, "a")
+        self.disk = SimDisk(self.machine, self.store)
+
+    def run(self, procedure: Coroutine[Any, Any, Any], for_ns: int = SECOND) -> None:
+        self.machine.call(lambda: self.loop.create_task(procedure))
+        self.loop.run(self.loop.now_ns + for_ns)
+
+    def file(self, late: bytes = LATE) -> SimFile:
+        """With some durable bytes and some that are not."""
+        file = self.disk.open_append("journal/1")
+        file.append(SAFE)
+        self.run(file.sync())
+        file.append(late)
+        return file
+
+
+def left(torn: str, seed: int) -> bytes:
+    disk = Disk(seed)
+    disk.file()
+    disk.store.lose_power(torn, seed)
+    return disk.disk.read("journal/1")
+
+
+def test_each_way_of_tearing_keeps_what_was_synced() -> None:
+    for torn in ("prefix", "nothing", "everything", "sectors", "zeros", "any"):
+        assert all(left(torn, seed)[: len(SAFE)] == SAFE for seed in range(40))
+
+
+def test_what_is_left_is_as_its_name_says() -> None:
+    assert all((SAFE + LATE).startswith(left("prefix", seed)) for seed in range(20))
+    assert len({len(left("prefix", seed)) for seed in range(20)}) > 10
+    assert left("nothing", 1) == SAFE and left("everything", 1) == SAFE + LATE
+    assert left("zeros", 1) == SAFE + bytes(len(LATE))
+    assert len({left("any", seed) for seed in range(40)}) > 10
+
+
+def test_any_subset_of_the_sectors_may_survive() -> None:
+    patterns = set()
+    for seed in range(200):
+        octets = left("sectors", seed)
+        later = range(SECTOR * 2, len(octets) - SECTOR, SECTOR)
+        sectors = [octets[start : start + SECTOR] for start in later]
+        assert all(sector in (b"l" * SECTOR, bytes(SECTOR)) for sector in sectors)
+        patterns.add(tuple(sector[0] for sector in sectors))
+    assert (0, ord("l"), 0) in patterns and (ord("l"), 0, ord("l")) in patterns
+
+
+def test_a_new_name_that_was_not_synced_may_vanish_or_stay() -> None:
+    found = set()
+    for seed in range(20):
+        disk = Disk(seed)
+        disk.disk.open_append("journal/new").append(b"x" * 100)
+        disk.store.lose_power("sectors", seed)
+        found.add(bool(disk.disk.names("journal")))
+    assert found == {True, False}
+
+
+def outcomes(begin: Callable[[SimDisk], Coroutine[Any, Any, None]], strike: str) -> set[tuple[str, ...]]:
+    """Which files there are, with their content, when a process ends in the middle of a call."""
+    found = set()
+    for seed in range(60):
+        disk = Disk(seed)
+        disk.run(disk.disk.replace("epoch", b"old"))
+        disk.run(begin(disk.disk), 1)
+        disk.machine.die()
+        if strike == "crash":
+            disk.store.crash(disk.store.stream(seed))
+        else:
+            disk.store.lose_power(strike, seed)
+        found.add(tuple(f"{path}={bytes(file.octets).decode()}" for path, file in disk.store.files.items()))
+    return found
+
+
+@pytest.mark.parametrize("strike", ["crash", "prefix", "sectors"])
+def test_a_replacement_is_there_or_not_when_it_is_interrupted(strike: str) -> None:
+    found = outcomes(lambda disk: disk.replace("epoch", b"new"), strike)
+    assert {("epoch=old",), ("epoch=new",)} <= found
+    assert any(len(each) == 2 and each[1].startswith(f"epoch{LEFT_BEHIND}=") for each in found)
+
+
+def test_a_move_is_done_or_not_when_it_is_interrupted() -> None:
+    assert outcomes(lambda disk: disk.move("epoch", "aside"), "prefix") == {("epoch=old",), ("aside=old",)}
+
+
+def test_a_truncation_is_done_or_not_when_the_power_goes_in_between() -> None:
+    found = set()
+    for seed in range(40):
+        disk = Disk(seed)
+        file = disk.file(b"")
+        disk.run(file.truncate(100), 1)
+        assert file.size == 100
+        disk.machine.die()
+        disk.store.lose_power("sectors", seed)
+        found.add(disk.disk.read("journal/1"))
+    assert found == {SAFE, SAFE[:100]}
+
+
+def test_a_finished_call_is_durable_and_what_a_truncation_removed_stays_away() -> None:
+    disk = Disk()
+    file = disk.file(b"")
+    disk.run(file.truncate(100))
+    disk.run(disk.disk.replace("epoch", b"7"))
+    disk.run(disk.disk.move("epoch", "aside"))
+    for seed in range(20):
+        disk.store.lose_power("any", seed)
+        assert disk.disk.read("journal/1") == SAFE[:100] and disk.disk.read("aside") == b"7"
+
+
+def test_what_a_failed_sync_left_is_read_but_no_later_sync_makes_it_durable() -> None:
+    disk, failed = Disk(), []
+    file = disk.file()
+    disk.store.failing["sync"] = 1
+
+    async def sync() -> None:
+        try:
+            await file.sync()
+        except OSError as error:
+            failed.append(error.errno)
+        file.append(b"more")
+        await file.sync()
+
+    disk.run(sync())
+    assert failed == [errno.EIO] and disk.disk.read("journal/1") == SAFE + LATE + b"more"
+    disk.store.lose_power("everything")
+    assert disk.disk.read("journal/1") == SAFE + bytes(len(LATE)) + b"more"
+
+
+def test_kinds_of_access_fail_by_themselves() -> None:
+    disk = Disk()
+    file = disk.file()
+    disk.store.failing["read"] = 2
+    for _ in range(2):
+        with pytest.raises(OSError):
+            disk.disk.read("journal/1")
+    assert disk.disk.read("journal/1")
+    disk.store.failing["write"] = -1
+    for _ in range(3):
+        with pytest.raises(OSError):
+            file.append(b"x")
+    disk.run(file.sync())
+    disk.store.mend()
+    file.append(b"x")
+
+
+def test_a_slow_disk_is_slow_now_and_then() -> None:
+    store = Store(random.Random(3))
+    store.slow_ns, store.slow_spread_ns, store.slow_share = SECOND, SECOND, 0.5
+    took = [store.sync_ns() for _ in range(200)]
+    slow = [each for each in took if each > SECOND]
+    assert 60 < len(slow) < 140 and max(slow) > 1.8 * SECOND
+
+
+def test_a_new_medium_is_empty_and_well() -> None:
+    disk = Disk()
+    disk.file()
+    disk.store.fails = True
+    disk.store.replace_medium()
+    assert disk.disk.names("journal") == []
+
+
+# --- verbs -------------------------------------------------------------------------------------------------------
+
+
+def settled(seed: int = 1) -> SimCluster:
+    cluster = SimCluster(one_group(), seed)
+    cluster.run_until(cluster.settled)
+    return cluster
+
+
+def test_a_full_disk_has_the_room_that_was_said() -> None:
+    cluster = settled()
+    store = cluster.servers["mds2"].store
+    fault = cluster.faults.do("fill_disk", ["mds2"], {"free": 100})
+    assert store.free() == 100
+    assert cluster.faults.do("fill_disk", ["mds2"], {"on": False}) == fault
+    assert store.free() > 1 << 39
+
+
+def test_rot_strikes_any_file_at_any_place() -> None:
+    struck = set()
+    for seed in range(20):
+        cluster = settled(seed)
+        files = cluster.servers["mds2"].store.files
+        files["epoch"] = files["image/a.manifest"] = StoredFile()
+        files["epoch"].octets += b"a" * 99
+        before = {path: bytes(file.octets) for path, file in files.items()}
+        cluster.faults.do("corrupt", ["mds2"], {"what": "any", "place": "drawn"})
+        path = next(path for path, file in files.items() if bytes(file.octets) != before[path])
+        [offset] = [n for n, octet in enumerate(files[path].octets) if octet != before[path][n]]
+        struck.add((path, offset))
+    assert len({path for path, _ in struck}) > 1 and len(struck) > 10
+
+
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("fill_disk", {"free": -1}),
+        ("fill_disk", {"free": "much"}),
+        ("fail_disk", {"what": "spirit"}),
+        ("fail_disk", {"times": -3}),
+        ("slow_disk", {"share": 3}),
+        ("slow_disk", {"spread_ms": -3}),
+        ("slow_disk", {"slowly": True}),
+        ("power_loss", {"torn": "somehow"}),
+        ("corrupt", {"what": "spirit", "place": "drawn"}),
+        ("corrupt", {"place": "left"}),
+        ("corrupt", {"what": "block", "place": "drawn"}),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(verb: str, options: dict[str, Any]) -> None:
+    cluster = settled()
+    with pytest.raises(FaultUnsupported) as caught:
+        cluster.faults.do(verb, ["mds2"], options)
+    assert "\n" not in str(caught.value)
+    assert cluster.servers["mds2"].process == "running" and not cluster.faults.standing

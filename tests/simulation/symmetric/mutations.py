@@ -1,0 +1,175 @@
+"""Mistakes in symmetric groups, one schedule each, by the name of the mutation. What comes after each is `SymmetricLab.finish`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nodes.config import Timing
+from nodes.metadata.operations import Mkdir, Stat
+from nodes.protocols.symmetric.messages import Alive, Flush, Installed, JoinView, Settle
+from nodes.sim.ensemble import COORDINATION
+from nodes.sim.network import Held
+from nodes.wire.messages import Message
+from tests.simulation.symmetric.lab import SymmetricLab
+from tests.simulation.symmetric.schedules import begin_sessions
+
+LONG = Timing(ack_timeout_ms=2_000)
+"""Leases that outlive the 400 ms after which a question is given up."""
+
+
+def hold(lab: SymmetricLab, receiver: str, *kinds: type[Message], sender: str = "") -> Held:
+    def match(source: str, target: str, message: Message) -> bool:
+        return type(message) in kinds and target == receiver and source in (sender or source,)
+
+    return lab.cluster.hold(match)
+
+
+def all_stop_and_one_returns(lab: SymmetricLab, one: str, harm: Callable[[], object]) -> None:
+    """What was answered is on every disk; then one of them is harmed, and its server comes back first."""
+    begin_sessions(lab)
+    lab.ada.call(Mkdir("/lost"))
+    lab.run_ms(50)
+    for name in lab.names:
+        lab.faults.power_loss(name)
+    harm()
+    lab.faults.restart(one)
+    lab.run_ms(6_000)
+    for name in lab.names:
+        if name != one:
+            lab.faults.restart(name)
+    lab.begin(lab.eve, Stat("/lost"))
+
+
+def rot_revives_alone(lab: SymmetricLab) -> None:
+    """The last group rots on one disk, which looks like a torn tail (safety rule 23)."""
+    all_stop_and_one_returns(
+        lab, "mds2", lambda: lab.faults.do("corrupt", ["mds2"], {"what": "journal_tail"})
+    )
+
+
+def replaced_disk_votes(lab: SymmetricLab) -> None:
+    """One disk is replaced by an empty one, in the first view, which began with nothing (safety rule 23)."""
+    all_stop_and_one_returns(lab, "mds2", lab.cluster.servers["mds2"].store.files.clear)
+
+
+def settled_groups_counted(lab: SymmetricLab) -> None:
+    """Nobody hears the last member; what the others settle without it has the serial numbers of its own groups (safety rule 24)."""
+    begin_sessions(lab)
+    first, other, last = lab.names
+    lab.faults.slow_disk(first, ms=600)
+    lab.faults.slow_disk(other, ms=2_000)
+    for path in ("/w1", "/w2"):
+        lab.begin(lab.ada, Mkdir(path))
+        lab.run_ms(3)
+    for name in (first, other):
+        lab.faults.cut(last, name, direction="to")
+    lab.faults.cut(last, COORDINATION)
+    lab.begin(lab.eve, Mkdir("/lost"))
+    lab.run_ms(2)
+    for path in ("/b1", "/b2"):
+        lab.begin(lab.ada, Mkdir(path))
+        lab.run_ms(2)
+    lab.run_ms(1_340)
+    lab.faults.cut(other, COORDINATION)
+    lab.faults.crash(first)
+    lab.faults.slow_disk(other, ms=0)
+    lab.run_ms(1_500)
+
+
+def own_grant_counted(lab: SymmetricLab) -> None:
+    """One member is flushed but cannot be settled; it reads on under the lease that the others granted it."""
+    begin_sessions(lab)
+    lab.run_ms(3_000)
+    first, other, last = lab.names
+    hold(lab, last, Settle, Installed)
+    lab.cluster.hold_watch(last)
+    lab.faults.force_view("g1")
+    lab.await_view_of(first, other)
+    lab.ada.call(Mkdir("/a"))
+    lab.begin(lab.eve, Stat("/a"))
+    lab.run_ms(50)
+
+
+def older_grants_forgotten(lab: SymmetricLab) -> None:
+    """Two view changes follow each other; one member has not heard of the first when it is asked what it has granted."""
+    begin_sessions(lab)
+    lab.run_ms(3_000)
+    first, other, last = lab.names
+    late = [hold(lab, name, Installed) for name in (other, last)]
+    resume = [lab.cluster.hold_watch(name) for name in (other, last)]
+    lab.faults.force_view("g1")
+    lab.await_view_of(first)
+    hold(lab, last, Flush)
+    lab.faults.force_view("g1")
+    lab.run_ms(50)
+    late[0].drop()
+    resume[0]()
+    lab.await_view_of(first, other)
+    lab.ada.call(Mkdir("/a"))
+    lab.begin(lab.eve, Stat("/a"))
+    lab.run_ms(50)
+
+
+def begins_after_promise(lab: SymmetricLab) -> None:
+    """A joiner promises the attempt that ends a view, then hears that the view exists, and grants leases in it."""
+    begin_sessions(lab)
+    first, reader, joiner = lab.names
+    lab.asks(lab.eve, reader)
+    lab.faults.crash(joiner)
+    lab.await_view_of(first, reader)
+    outside = lab.cluster.hold(lambda source, target, message: type(message) is JoinView)
+    lab.faults.restart(joiner)
+    lab.run_ms(1_500)
+    late, resume = hold(lab, joiner, Installed), lab.cluster.hold_watch(joiner)
+    outside.drop()
+    lab.await_view_of(first, reader)
+    hold(lab, reader, Flush, Installed)
+    lab.cluster.hold_watch(reader)
+    hold(lab, first, Alive, sender=joiner)
+    lab.faults.force_view("g1")
+    lab.run_ms(20)
+    late.drop()
+    resume()
+    lab.await_view_of(first)
+    write = lab.begin(lab.ada, Mkdir("/a"))
+    lab.run_ms(10)
+    lab.begin(lab.eve, Stat("/a"))
+    lab.run_ms(50)
+    assert not write.done() or write.exception() is None
+
+
+def stale_settle_adopted(lab: SymmetricLab) -> None:
+    """Who changes a view is paused; long after, its old words reach a server that has restarted and cannot ask what is agreed."""
+    begin_sessions(lab)
+    first, other, last = lab.names
+    settling = [hold(lab, name, Settle, sender=first) for name in (other, last)]
+    lab.faults.force_view("g1")
+    lab.cluster.run_until(lambda: bool(settling[0].messages))
+    lab.faults.pause(first)
+    for held in settling:
+        held.drop()
+    lab.await_view_of(other, last)
+    lab.eve.call(Mkdir("/lost"))
+    lab.run_ms(50)
+    lab.faults.crash(other)
+    lab.faults.crash(last)
+    lab.faults.cut(last, COORDINATION)
+    lab.faults.restart(last)
+    lab.run_ms(20)
+    lab.faults.resume(first)
+    lab.run_ms(300)
+    lab.faults.crash(first)
+    lab.faults.heal_all()
+    lab.run_ms(6_000)
+
+
+SCHEDULES: dict[str, tuple[Callable[[SymmetricLab], None], set[str], Timing]] = {
+    "rot_revives_alone": (rot_revives_alone, {"no lost write"}, Timing()),
+    "replaced_disk_votes": (replaced_disk_votes, {"no lost write"}, Timing()),
+    "settled_groups_counted": (settled_groups_counted, {"no lost write"}, Timing()),
+    "own_grant_counted": (own_grant_counted, {"linearisable"}, LONG),
+    "older_grants_forgotten": (older_grants_forgotten, {"linearisable"}, LONG),
+    "begins_after_promise": (begins_after_promise, {"linearisable"}, Timing()),
+    "stale_settle_adopted": (stale_settle_adopted, {"no lost write"}, Timing()),
+}
+"""The schedule, the lamps of which one must be red with the mutation, and how long leases are."""
