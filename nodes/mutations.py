@@ -75,6 +75,8 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A group that aborts a distributed operation keeps its part."""
     barrier_inside_operation: bool = False
     """A barrier is written while a distributed operation is open."""
+    journal_cut_before_images: bool = False
+    """Going back cuts the journal while images behind the barrier still count: one of them takes its place when the power fails then."""
     checkpoint_copies_thin_out: bool = False
     """A recovery begins without asking who can still reach the checkpoint."""
 

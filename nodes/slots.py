@@ -124,7 +124,7 @@ class ImageStore(Protocol):
         """
 
     async def read(
-        self, sources: list[str], progress: Callable[[], None], most_sn: int
+        self, sources: list[str], progress: Callable[[], None], most_sn: int = 0
     ) -> tuple[Namespace, Mark] | None:
         """Copies the best image that the sources offer to this disk, going on where an earlier attempt ended; None when that failed.
 

@@ -203,7 +203,7 @@ class Mams:
         if configuration.disks.get(replica.name) != replica.identity.id.instance:
             await self._promise_again()
         await replica.ledger.prepare()
-        if replica.unfit is not None:
+        if replica.pool.deaf:
             await replica.promise_view()
         await self._incarnations.keep_up()
         await self._following.take_place(JUNIOR, "has entered the view")
