@@ -28,7 +28,7 @@ from nodes.metadata.operations import Operation
 from nodes.roles import IN_STEP, LEADING, LETTERS
 from nodes.servers.data_node import start_data_node
 from nodes.servers.journal import start_journal
-from nodes.sim.clock import SimClock
+from nodes.sim.clock import Rate, SimClock
 from nodes.sim.conditions import CALM, Conditions, check
 from nodes.sim.coordination import HeldWrites, SimCoordination
 from nodes.sim.disk import SimDisk, Store
@@ -54,7 +54,7 @@ Starter = Callable[[SimWorld], None]
 class Server:
     """One name in the cluster: its medium, and the life it lives now."""
 
-    def __init__(self, name: str, group: str, store: Store, starter: Starter):
+    def __init__(self, name: str, group: str, store: Store, rate: Rate, starter: Starter):
         self.name = name
         self.group = group
         """Empty for a client or a data node."""
@@ -62,6 +62,8 @@ class Server:
         self.starter = starter
         self.numbers = Numbers()
         self.skew_ns = 0
+        self.rate = rate
+        """Of its monotonic clock."""
         self.client = False
         """Whether it keeps nothing: a client's next life is another client."""
         self.gone = False
@@ -129,6 +131,8 @@ class SimCluster:
         self._listeners: list[Callable[[Stamped], None]] = []
         self._outside: dict[str, Numbers] = {}
         self.places: dict[str, str] = {}
+        self._settled: bool | None = None
+        """None when it is to be looked at again: asked at every instant, it changes seldom."""
         self.configured: dict[str, list[str]] = {}
         """The members of each group's present configuration, where the family has one that changes."""
         links = Links(self._rng("links"), conditions)
@@ -195,7 +199,8 @@ class SimCluster:
         self._start_new(name, "", lambda world: start_journal(role, world, config))
 
     def _start_new(self, name: str, group: str, starter: Starter) -> Server:
-        server = self.servers[name] = Server(name, group, self._medium(name), starter)
+        self._settled = None
+        server = self.servers[name] = Server(name, group, self._medium(name), Rate(self.loop), starter)
         self.start(server)
         return server
 
@@ -209,7 +214,11 @@ class SimCluster:
         machine = server.machine = Machine(self.loop, server.name)
         coordination = (
             SimCoordination(
-                self.ensemble, machine, server.name, self.config.timing.session_timeout_ms * MILLISECOND
+                self.ensemble,
+                machine,
+                server.name,
+                self.config.timing.session_timeout_ms * MILLISECOND,
+                server.rate,
             )
             if server.group
             else None
@@ -223,6 +232,7 @@ class SimCluster:
             coordination,
             SimTrace(machine, numbers, self.emit),
             server.skew_ns,
+            server.rate,
             lambda error: self._on_error(server, error),
         )
         self.triggers.attach(server)
@@ -271,6 +281,7 @@ class SimCluster:
         event = stamped.event
         if type(event) is Placed:
             self.places[event.server] = event.state
+            self._settled = None
         elif type(event) is Configured:
             self.configured[event.group] = event.members
         for listener in self._listeners:
@@ -312,15 +323,25 @@ class SimCluster:
 
     def settled(self) -> bool:
         """Everybody who is not gone for ever is in step, and one leads each group where one does."""
+        if self._settled is None:
+            self._settled = self._look_whether_settled()
+        return self._settled
+
+    def _look_whether_settled(self) -> bool:
         there = [name for name, server in self.servers.items() if server.group and not server.gone]
         places = [self.places.get(name, "") for name in there]
         leads = sum(place in LEADING for place in places)
         expected = 0 if family_named(self.config.protocol).asked == "anywhere" else len(self.config.groups)
         return all(place in IN_STEP for place in places) and leads == expected
 
+    def lose_for_ever(self, server: Server) -> None:
+        """Its machine is lost; the cluster settles without it."""
+        server.gone = True
+        self._settled = None
+
     def mend_coordination(self) -> None:
         """The coordination service runs."""
-        if not self.ensemble.up:
+        if not self.ensemble.runs_whole(COORDINATION):
             self.faults.restart(COORDINATION)
 
     # --- directed schedules ----------------------------------------------------------------------------------------

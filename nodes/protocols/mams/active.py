@@ -190,7 +190,6 @@ class Active(Leader):
         self._role("elected", "step 2 is written")
         self._confirm_lease()
         session_ns = replica.world.coordination.session_timeout_ns
-        began_ns = replica.world.clock.monotonic_ns()
         if not await upgrade.recover(session_ns):
             self.sits_out = True
             await self._give_up("too few members of the last configuration answered")
@@ -199,7 +198,7 @@ class Active(Leader):
         upgrade.holds_intake()
         await self._flush()
         standbys = await upgrade.register(await self._name_disks())
-        await outlive_holders(replica.world.clock, replica.view, began_ns + session_ns, self._not_promised)
+        await outlive_holders(replica, self._not_promised)
         await replica.ledger.void_pending()
         self._serve(standbys)
         await self._keep()
@@ -295,6 +294,7 @@ class Active(Leader):
             self._join_groups(self.neighbours)
         self.answering.begin(self.epoch)
         replica.forcing.end("done", f"serves in epoch {self.epoch} from sn {mark.sn} on")
+        self._tenure.spawn(self.answering.end_idle_sessions(), "sessions of dead clients")
 
     def _join_groups(self, neighbours: Neighbours) -> None:
         """Operations on several groups: those that are open are taken up before new ones come (DCFS2 §4.4)."""

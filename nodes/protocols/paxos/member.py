@@ -17,6 +17,7 @@ from nodes.protocols.paxos.log import SlotLog, decode_record
 from nodes.protocols.paxos.messages import LogRecord
 from nodes.protocols.paxos.packing import PACKINGS, Packing
 from nodes.protocols.paxos.queue import CoordinationQueue
+from nodes.replicas.lease import Term, term_of
 from nodes.replicas.log import named_fields
 from nodes.replicas.record_clock import RecordClock
 from nodes.replicas.state import ReplicatedState
@@ -61,7 +62,13 @@ class Member:
 
     @property
     def lease_ns(self) -> int:
+        """The length of a read lease."""
         return lease_ns(self.config.cluster.timing, self.world.coordination.session_timeout_ns)
+
+    @property
+    def read_term(self) -> Term:
+        """How its two ends count a read lease."""
+        return term_of(self.lease_ns, self.config.cluster.mutations)
 
     def now_ns(self) -> int:
         """Later than every record here and every answer."""

@@ -43,7 +43,7 @@ class Primary(Leader):
         self.takeover = Takeover(member)
         self.answering = Answering(member, self.lease)
         self.proposer: Proposer | None = None
-        self._granted = Granted(member.world.clock, member.lease_ns)
+        self._granted = Granted(member.world.clock, member.read_term)
         self._asked: dict[str, AskLease] = {}
         """Questions for leases that came before this server serves."""
         self._present: list[str] = []
@@ -207,6 +207,7 @@ class Primary(Leader):
         for peer, question in self._asked.items():
             self.on_ask_lease(peer, question)
         self.answering.begin(self.ballot, proposer)
+        self._tenure.spawn(self.answering.end_idle_sessions(proposer), "sessions of dead clients")
 
     # --- the view --------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from nodes.protocols.paxos.member import Member
 from nodes.protocols.paxos.messages import PaxosPrepare, PaxosPromise
 from nodes.protocols.paxos.redo import Heard, Redone, credible, redo
 from nodes.replicas.disks import Roll
-from nodes.replicas.leader import write_epoch
+from nodes.replicas.leader import lease_over_ns, may_answer, write_epoch
 from nodes.replicas.view import EpochNode
 from nodes.storage.identity import DiskId
 
@@ -149,29 +149,39 @@ class Takeover:
     # --- old leases ------------------------------------------------------------------------------------------------
 
     async def outlive_old_leases(self) -> None:
-        """Waits until nobody reads under a lower ballot: who promised does not, and what an old primary granted ends soon after its session."""
+        """Waits until nobody reads under a lower ballot (safety rules 9 and 16): who promised does not; what an old primary granted may last for
+        one lease after it promised, stopped, or could answer no more itself. Raises CoordinationError."""
         member, clock = self._member, self._member.world.clock
-        session_ns = member.world.coordination.session_timeout_ns
+        await member.view.confirmations.look_around(clock)
         while True:
-            primaries = {self.old_primary, *(view[0] for view in self._views)} - {"", member.name}
+            unsure = [name for name in await may_answer(member) if name not in self.promised]
             silent = {name for view in self._views for name in view} - {member.name, *self.promised}
-            if [name for name in sorted(primaries - set(self.promised)) if await self._session_lives(name)]:
-                until_ns = self.written_at_ns + session_ns + member.lease_ns
-            elif silent - primaries:
-                granted_ns = [self.promised.get(name, 0) for name in primaries]
-                until_ns = max([self.written_at_ns, *granted_ns]) + member.lease_ns
-            else:
-                return
-            left_ns = until_ns - clock.monotonic_ns()
+            left_ns = self._leases_over_ns(unsure, silent) - clock.monotonic_ns()
             if left_ns <= 0:
                 return
-            self.ask(sorted(silent | primaries))
+            self.ask(sorted({*silent, *unsure}))
             await clock.sleep(min(left_ns, TRY_AGAIN_NS))
 
-    async def _session_lives(self, server: str) -> bool:
-        """Its draw is as ephemeral as the session in which it became primary."""
-        view = self._member.view
-        return server in await self._member.world.coordination.children(view.path("draws"))
+    def _leases_over_ns(self, unsure: list[str], silent: set[str]) -> int:
+        """`unsure`: who may still answer as a primary; `silent`: who may still read as a secondary of any primary but itself."""
+        member = self._member
+        over_ns = [lease_over_ns(member, name) for name in unsure]
+        primaries = {self.old_primary, *(view[0] for view in self._views), *unsure} - {""}
+        granters = [name for name in sorted(primaries) if silent - {name}]
+        granted_ns = [self._granted_until_ns(name, unsure) for name in granters]
+        return max([*over_ns, *granted_ns], default=0)
+
+    def _granted_until_ns(self, primary: str, unsure: list[str]) -> int:
+        """When what this primary granted has surely run out."""
+        member = self._member
+        if primary in unsure:
+            stopped_ns = lease_over_ns(member, primary)
+        elif primary in self.promised:
+            stopped_ns = self.promised[primary]
+        else:
+            seen = member.view.confirmations.sighting(primary)
+            stopped_ns = self.written_at_ns if seen is None else seen.at_ns
+        return stopped_ns + member.read_term.outlived_ns
 
 
 def _counted(redone: list[Redone]) -> str:

@@ -120,6 +120,10 @@ class Replica:
         self.execution.made_durable(shown_sn)
         self.show(shown_sn, [])
 
+    def now_ns(self) -> int:
+        """The stamp that a call would bear now."""
+        return max(self.times.read_ns(), self.namespace.newest_ns + 1)
+
     # --- namespace --------------------------------------------------------------------------------------------------
 
     @property
