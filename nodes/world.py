@@ -160,6 +160,10 @@ class Coordination(Protocol):
 
     def on_state(self, step: Callable[[str], None]) -> None: ...
 
+    def on_close(self, step: Callable[[], list[Change]]) -> None:
+        """Asked once, when this server ends in good order and everything in its scope has ended: what it returns is written, in one
+        transaction, before the session is closed. It may be lost."""
+
     async def get(self, path: str, watch: Callable[[str], None] | None = None) -> tuple[bytes, Stat]: ...
 
     async def exists(self, path: str, watch: Callable[[str], None] | None = None) -> Stat | None: ...

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+NEVER_MS = 1 << 62
+
 
 class Session(msgspec.Struct):
     number: int
@@ -56,6 +58,12 @@ class Sessions:
         self._leave_bucket(session)
         session.bucket_ms = 0
         self.touch(number, now_ms)
+
+    def suspend(self, number: int) -> None:
+        """Its end is decided, though not yet carried out: no time-out is counted any more."""
+        session = self.open[number]
+        self._leave_bucket(session)
+        session.bucket_ms = NEVER_MS
 
     def remove(self, number: int) -> Session | None:
         session = self.open.pop(number, None)

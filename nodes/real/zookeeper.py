@@ -12,6 +12,7 @@ from typing import Any
 
 from kazoo import exceptions as k
 from kazoo.client import KazooClient, TransactionRequest
+from kazoo.protocol.serialization import Connect
 from kazoo.protocol.states import KazooState, WatchedEvent
 from kazoo.retry import KazooRetry
 
@@ -47,6 +48,7 @@ ERRORS: tuple[tuple[type[Exception], type[CoordinationError]], ...] = (
     (k.SessionMovedError, ConnectionLoss),
     (k.OperationTimeoutError, ConnectionLoss),
 )
+CLOSING_S = 0.5
 NOT_TRIED = (k.RolledBackError, k.RuntimeInconsistency)
 
 
@@ -62,6 +64,9 @@ class Zookeeper:
         )
         self._client.add_listener(self._listener)
         self._on_state: Callable[[str], None] = lambda state: None
+        self._on_close: Callable[[], list[Change]] = list
+        self._negotiated_ms = session_timeout_ms
+        self._observe_negotiation()
         self.state = "suspended"
         self.session = 0
         self.session_timeout_ns = session_timeout_ms * 1_000_000
@@ -77,10 +82,16 @@ class Zookeeper:
         self._client.start_async()
 
     async def close(self) -> None:
-        """Ends the session, if that is possible within a second."""
+        """Writes what `on_close` asks for and ends the session, if that is possible within a second."""
+        changes = self._on_close()
+        if changes:
+            try:
+                await asyncio.wait_for(self.multi(changes), CLOSING_S)
+            except (TimeoutError, CoordinationError):
+                pass
         self._closed = True
         try:
-            await asyncio.wait_for(self._loop.run_in_executor(None, self._client.stop), 1.0)
+            await asyncio.wait_for(self._loop.run_in_executor(None, self._client.stop), CLOSING_S)
         except (TimeoutError, k.KazooException):
             pass
 
@@ -89,7 +100,20 @@ class Zookeeper:
     def _listener(self, state: str) -> None:
         """In a thread of kazoo's."""
         session = self._client.client_id[0] if self._client.client_id else 0
-        self._enter(self._become, STATES[state], session)
+        self._enter(self._become, STATES[state], session, self._negotiated_ms)
+
+    def _observe_negotiation(self) -> None:
+        """kazoo keeps to itself what time-out the service chose: it is read from the answer to the handshake, in a thread of kazoo's."""
+        connection = self._client._connection
+        invoke = connection._invoke
+
+        def observed(timeout: float, request: Any, xid: int | None = None) -> Any:
+            result = invoke(timeout, request, xid)
+            if isinstance(request, Connect) and result[0].time_out > 0:
+                self._negotiated_ms = result[0].time_out
+            return result
+
+        connection._invoke = observed
 
     def _enter(self, step: Callable[..., None], *args: Any) -> None:
         try:
@@ -98,9 +122,10 @@ class Zookeeper:
             if not self._closed:
                 raise
 
-    def _become(self, state: str, session: int) -> None:
+    def _become(self, state: str, session: int, timeout_ms: int) -> None:
         if self._closed:
             return
+        self.session_timeout_ns = timeout_ms * 1_000_000
         self.session = session if state == "connected" else 0 if state == "lost" else self.session
         if state != self.state:
             self.state = state
@@ -108,6 +133,9 @@ class Zookeeper:
 
     def on_state(self, step: Callable[[str], None]) -> None:
         self._on_state = step
+
+    def on_close(self, step: Callable[[], list[Change]]) -> None:
+        self._on_close = step
 
     # --- calls -----------------------------------------------------------------------------------------------------
 

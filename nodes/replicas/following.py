@@ -74,6 +74,7 @@ class Following:
         node, _ = await view.epoch(leading)
         owner, session = await view.lock_owner(lock)
         self._holder = owner
+        view.confirmations.follow(owner)
         place = await view.place(server.world.name, own)
         await self._know(node.epoch, node.active)
         return Seen(owner, session, None if place is None else place[0])

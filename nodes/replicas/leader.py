@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from nodes.config import MILLISECOND
 from nodes.replicas.following import Following, Server
-from nodes.replicas.lease import Lease
-from nodes.replicas.view import EpochNode, GlobalView, Place, ViewMoved
+from nodes.replicas.lease import Lease, lock_term
+from nodes.replicas.view import EpochNode, LostLock, Place, ViewMoved
 from nodes.roles import LEADING
 from nodes.scope import Tenure
 from nodes.trace.events import RoleChanged, Serving, StoppedServing
@@ -29,7 +29,7 @@ class Leader:
         self._server = server
         self._tenure = tenure
         self._ended = ended
-        self.lease = Lease(server.world, server.config.cluster.holes.no_fencing)
+        self.lease = Lease(server.world, server.config.cluster)
         self.serving = False
         self.sits_out = False
         """Too few answered: this server leaves the next round to the others (safety rule 17)."""
@@ -80,7 +80,8 @@ class Leader:
     # --- procedures --------------------------------------------------------------------------------------------
 
     async def _give_up(self, reason: str) -> None:
-        """Lets another take the lock."""
+        """Lets another take the lock, who need not wait: nothing is answered from here on."""
+        self.lease.end()
         try:
             await self._server.view.release_lock()
         except CoordinationError:
@@ -88,24 +89,36 @@ class Leader:
         self.stand_down(reason)
 
     def _confirm_lease(self) -> None:
-        """From here on, once per heartbeat, by a read of its own, which is the heartbeat (CFS §5.4; safety rule 16)."""
-        pause_ns = self._server.config.cluster.timing.heartbeat_ms * MILLISECOND
+        """From here on, once per heartbeat, by a write of its own, which is the heartbeat (CFS §5.4; safety rule 16)."""
+        heartbeat_ns = self._server.config.cluster.timing.heartbeat_ms * MILLISECOND
+        pause_ns = min(heartbeat_ns, self.lease.held_ns * 2 // 3)
         self._tenure.spawn(self._heartbeat(pause_ns), "heartbeat")
         self._tenure.spawn(self.lease.watch(self.epoch, pause_ns), "lease")
 
     async def _heartbeat(self, pause_ns: int) -> None:
-        world, view = self._server.world, self._server.view
+        clock = self._server.world.clock
         while True:
-            sent_ns = world.clock.monotonic_ns()
+            sent_ns = clock.monotonic_ns()
             try:
-                node, _ = await view.epoch()
-            except CoordinationError:
-                await world.clock.sleep(pause_ns // 10)
-                continue
-            if self.on_begun(node.epoch):
+                await self._confirm_lock()
+            except LostLock as lost:
+                self.stand_down(str(lost))
                 return
+            except (ViewMoved, CoordinationError):
+                await clock.sleep(pause_ns // 10)
+                continue
             self.lease.confirmed(sent_ns)
-            await world.clock.sleep(pause_ns)
+            await clock.sleep(pause_ns)
+
+    async def _confirm_lock(self) -> None:
+        """Raises LostLock; ViewMoved or CoordinationError when nothing is confirmed for now."""
+        server = self._server
+        if server.config.cluster.mutations.heartbeat_by_follower_read:
+            node, _ = await server.view.epoch()
+            if self.on_begun(node.epoch):
+                raise LostLock("a later epoch has begun")
+        else:
+            await server.view.confirm_lock()
 
 
 async def write_epoch(server: Server, begin: Callable[[EpochNode], int], leads: str, led: str) -> None:
@@ -130,20 +143,38 @@ async def write_epoch(server: Server, begin: Callable[[EpochNode], int], leads: 
             await server.world.clock.sleep(LOOK_NS)
 
 
-async def outlive_holders(
-    clock: Clock,
-    view: GlobalView,
-    until_ns: int,
-    unsure: Callable[[list[str]], list[str]] = lambda others: others,
-) -> None:
-    """Waits until nobody who held the lock before answers a read: it stood down, its session is gone, or its lease has run out (safety rule 16).
+async def may_answer(server: Server) -> list[str]:
+    """Who held the lock before us and is not known to have stopped. That its session has ended proves nothing (safety rule 16)."""
+    names = server.view.confirmations.unstopped()
+    if server.config.cluster.mutations.session_ended_early:
+        places = await server.view.places()
+        names = [name for name in names if name in places]
+    return names
 
-    `until_ns`: a session's time-out after our epoch was written. `unsure`: who of them is not known to have promised.
+
+def lease_over_ns(server: Server, holder: str) -> int:
+    """When the lease of who held the lock has surely run out: counted from when the newest version of its confirmation was first seen here."""
+    seen = server.view.confirmations.sighting(holder)
+    session_ns = server.world.coordination.session_timeout_ns
+    term = lock_term(session_ns, server.config.cluster.mutations)
+    return 0 if seen is None else seen.at_ns + term.outlived_ns
+
+
+async def outlive_holders(
+    server: Server, unsure: Callable[[list[str]], list[str]] = lambda others: others
+) -> None:
+    """Waits, under our epoch, until nobody who held the lock before answers: it has stopped, or its lease has surely run out (safety rule 16).
+
+    `unsure`: who of them has not promised our epoch. After a session's time-out there is nothing left to wait for. Raises CoordinationError.
     """
-    while clock.monotonic_ns() < until_ns:
-        if not unsure([name for name in await view.holders() if name != view.name]):
+    clock, confirmations = server.world.clock, server.view.confirmations
+    await confirmations.look_around(clock)
+    while True:
+        names = unsure(await may_answer(server))
+        left_ns = max([lease_over_ns(server, name) for name in names], default=0) - clock.monotonic_ns()
+        if left_ns <= 0:
             return
-        await clock.sleep(LOOK_NS)
+        await clock.sleep(min(left_ns, LOOK_NS))
 
 
 async def guard_lock(following: Following, leader: Leader, clock: Clock) -> None:

@@ -1,42 +1,89 @@
-"""The lease under which an active answers (CFS §3.1 IO fencing; safety rule 16).
+"""Leases: the lock's, under which an active answers (CFS §3.1 IO fencing; safety rule 16), and how both ends of any lease count it.
 
-Epochs protect writes; the lease protects reads. It runs from the moment the confirming request was sent, for two thirds of the negotiated
-session time-out, on a clock that goes on while the process is stopped.
+Epochs protect writes; the lease protects reads. It runs from the moment the confirming write was sent, for two thirds of the negotiated session
+time-out less a margin, on a clock that goes on while the process is stopped.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from nodes.config import MILLISECOND, ClusterConfig
+from nodes.mutations import Mutations
 from nodes.trace.events import LeaseConfirmed, LeaseLost
-from nodes.world import World
+from nodes.world import Coordination, World
+
+
+class Term(NamedTuple):
+    """How long the two ends of one lease count, in nanoseconds, each on its own clock."""
+
+    held_ns: int
+    """The holder, from when it sent what the lease confirms or asks for."""
+    outlived_ns: int
+    """Whoever waits for its end, from when it answered or saw that."""
+
+
+def term_of(length_ns: int, mutations: Mutations) -> Term:
+    """A lease of this length when either clock may run up to a tenth too fast or too slow."""
+    if mutations.lease_without_margin:
+        return Term(length_ns, length_ns)
+    return Term(length_ns * 10 // 11, length_ns * 11 // 10)
+
+
+def lock_term(session_timeout_ns: int, mutations: Mutations) -> Term:
+    """The lock's lease: two thirds of a session, so that it is outlived before the session's time-out is over."""
+    return term_of(session_timeout_ns * 2 // 3, mutations)
+
+
+def session_of_lease_ns(coordination: Coordination, cluster: ClusterConfig) -> int:
+    """The session time-out by which a holder counts: the one that the service negotiated."""
+    if cluster.mutations.configured_not_negotiated:
+        return cluster.timing.session_timeout_ms * MILLISECOND
+    return coordination.session_timeout_ns
 
 
 class Lease:
-    """One tenure's: its end is told once, and that it holds again."""
+    """One tenure's: its end is reported once, and that it holds again."""
 
-    def __init__(self, world: World, never_ends: bool):
+    def __init__(self, world: World, cluster: ClusterConfig):
         self._clock = world.clock
         self._coordination = world.coordination
         self._trace = world.trace
-        self._never_ends = never_ends
+        self._cluster = cluster
+        self._never_ends = cluster.holes.no_fencing
         self._until_ns = 0
+        self._over = False
+        """For good."""
         self._ended = False
-        """And so it was told."""
+        """And so it was reported."""
+
+    @property
+    def held_ns(self) -> int:
+        """How long it holds after a confirmation."""
+        session_ns = session_of_lease_ns(self._coordination, self._cluster)
+        return lock_term(session_ns, self._cluster.mutations).held_ns
 
     def confirmed(self, sent_at_ns: int) -> None:
-        """A coordination request sent at this time was answered under the session."""
-        self._until_ns = max(self._until_ns, sent_at_ns + self._coordination.session_timeout_ns * 2 // 3)
+        """A write sent at this time was answered: the lock was ours, under our session."""
+        self._until_ns = max(self._until_ns, sent_at_ns + self.held_ns)
 
     def suspend(self) -> None:
         """The connection is in doubt: nothing is answered before the next confirmation."""
         self._until_ns = 0
 
+    def end(self) -> None:
+        """Nothing is answered in this tenure any more, whatever is confirmed."""
+        self._over = True
+
     @property
     def holds(self) -> bool:
         """Asked in the same step that sends an answer."""
+        if self._over:
+            return False
         return self._never_ends or self._clock.monotonic_ns() < self._until_ns
 
     def lets_out(self, epoch: int) -> bool:
-        """Asked in the same step that sends an answer; tells when that has changed."""
+        """Asked in the same step that sends an answer; reports when that has changed."""
         holds = self.holds
         if holds == self._ended:
             self._ended = not holds
@@ -45,7 +92,7 @@ class Lease:
         return holds
 
     async def watch(self, epoch: int, pause_ns: int) -> None:
-        """For ever: its end is told though there is no answer to be held back."""
+        """For ever: its end is reported though there is no answer to be held back."""
         while True:
             left_ns = self._until_ns - self._clock.monotonic_ns()
             await self._clock.sleep(left_ns if 0 < left_ns < pause_ns else pause_ns)

@@ -30,6 +30,8 @@ class Session(Generic[L]):
         self._forget = forget
         """What holds watches of the session besides."""
         self._ignoring = Ignoring(server.world)
+        self._stop_recorded = False
+        """That nothing is answered any more under the lock that this server took last, in this life or an earlier one."""
         self.on_lost: Callable[[], None] = lambda: None
         self.scope: Scope | None = None
         """None without a session."""
@@ -39,6 +41,7 @@ class Session(Generic[L]):
     def start(self) -> None:
         coordination = self._server.world.coordination
         coordination.on_state(self.on_state)
+        coordination.on_close(lambda: [] if self.leader is None else self._server.view.stop_changes())
         self.on_state(coordination.state)
 
     def on_state(self, state: str) -> None:
@@ -53,10 +56,14 @@ class Session(Generic[L]):
 
     def _connected(self) -> None:
         self._following.forget_session()
+        self._server.view.confirmations.forget_session()
         for forget in self._forget:
             forget()
         if self.scope is None or not self.scope.open:
             self.scope = self._server.world.scope.child("session")
+            self._stop_recorded = False
+            confirmations = self._server.view.confirmations
+            self.scope.spawn(confirmations.keep_up(self._server.world.clock), "confirmations")
             self.scope.spawn(self._take_part(), "membership")
         self._following.wake()
 
@@ -71,17 +78,27 @@ class Session(Generic[L]):
         self._following.believe("none", reason)
 
     async def _take_part(self) -> None:
-        world = self._server.world
+        world, confirmations = self._server.world, self._server.view.confirmations
         entered = False
         while True:
             try:
+                await self._record_stopped()
                 if not entered:
                     await self._enter()
+                    await confirmations.look_around(world.clock)
                     entered = True
                 await self._look()
             except CoordinationError as error:
+                self._stop_recorded = False
                 world.trace.emit(Warned(f"the view could not be read: {type(error).__name__}"))
                 await world.clock.sleep(RETRY_NS)
+
+    async def _record_stopped(self) -> None:
+        """Nobody leads here: whoever takes the lock next need not wait for this server. Raises CoordinationError."""
+        assert self.leader is None
+        if not self._stop_recorded:
+            await self._server.view.confirmations.record_stopped()
+            self._stop_recorded = True
 
     async def lead(self, make: Callable[[Tenure, Callable[[], None]], L]) -> None:
         """Takeover and service, until the tenure ends for any reason. Raises CoordinationError."""
@@ -100,7 +117,8 @@ class Session(Generic[L]):
         tenure.spawn(guard_lock(following, leader, world.clock), "lock watch")
         await ended.wait()
         following.role = "none"
-        await self._server.view.answers_no_more()
+        self._stop_recorded = False
+        await self._record_stopped()
         if leader.sits_out:
             await world.clock.sleep(world.coordination.session_timeout_ns)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import msgspec
 
+from nodes.replicas.confirmations import Confirmations
+from nodes.replicas.watch import Watch
 from nodes.world import (
     BadVersion,
     Change,
@@ -83,32 +83,6 @@ class ViewMoved(Exception):
     """A guarded write was refused although the lock is still ours: what it was computed from has changed."""
 
 
-class Watch:
-    """One of a server's watchers: armed by the next read, fires once."""
-
-    def __init__(self, fired: Callable[[], None], once: bool = False):
-        self._fired = fired
-        self._once = once
-        """The mutation `forgotten_watch`: what fired is not set again in this session."""
-        self._armed = False
-
-    def arm(self) -> Callable[[str], None] | None:
-        """The callback to hand to the read, or None when it still waits."""
-        if self._armed:
-            return None
-        self._armed = True
-        return self._fire
-
-    def _fire(self, path: str) -> None:
-        if not self._once:
-            self._armed = False
-        self._fired()
-
-    def forget(self) -> None:
-        """After the session has gone, with all its watches."""
-        self._armed = False
-
-
 class GlobalView:
     """Reads and guarded writes of the view by one server."""
 
@@ -118,6 +92,7 @@ class GlobalView:
         self.name = name
         self.root = f"/cloverlab/groups/{group}"
         self.group = group
+        self.confirmations = Confirmations(coordination, self.path("confirmations"), name)
         self.generation = -1
         """Version of the generation node that our acquisition of the lock made; the lock's identity."""
         self.incarnation_version = -1
@@ -129,8 +104,9 @@ class GlobalView:
     async def prepare(self, members: list[str], address: str) -> None:
         """Makes the group's nodes where they lack and registers this server's address."""
         coordination = self._coordination
-        for part in ("view", "draws", "holders", "generation"):
+        for part in ("view", "draws", "generation"):
             await coordination.ensure(self.path(part))
+        await self.confirmations.prepare()
         await coordination.ensure("/cloverlab/servers")
         first = Configuration(0, members, len(members))
         for path, content in ((self.path("configuration"), first), (self.path("epoch"), EpochNode(0, ""))):
@@ -279,7 +255,7 @@ class GlobalView:
             Check(INCARNATION, self.incarnation_version),
             Set(generation, msgspec.json.encode({"owner": self.name}), round),
             Create(self.path("lock"), octets, ephemeral=True),
-            Create(self._held(round + 1), b"", ephemeral=True),
+            self.confirmations.change(round + 1, stopped=False),
         ]
         try:
             await self._coordination.multi(changes)
@@ -292,39 +268,48 @@ class GlobalView:
         self.generation = round + 1
         return True
 
-    def _held(self, generation: int) -> str:
-        return self.path("holders", f"{generation}.{self.name}")
+    def _lock_checks(self) -> list[Change]:
+        """That the lock is there, and the one that we took: the generation counts acquisitions, so it names one as its creation id would."""
+        return [Check(self.path("generation"), self.generation), Check(self.path("lock"), -1)]
 
-    async def holders(self) -> list[str]:
-        """Who took the lock in a session that lives, and has not said that it answers no more: it may, though the lock is gone (safety rule 16)."""
-        return [node.partition(".")[2] for node in await self._coordination.children(self.path("holders"))]
+    async def confirm_lock(self) -> None:
+        """One write, which is the holder's heartbeat: that the lock is still ours (safety rule 16).
 
-    async def answers_no_more(self) -> None:
-        """The tenure that began with our last acquisition of the lock is over."""
-        await self._delete(self._held(self.generation))
+        Raises LostLock or ViewMoved when refused; ConnectionLoss when the outcome is unknown, which confirms nothing.
+        """
+        await self.guarded([self.confirmations.change(self.generation, stopped=False)])
+
+    def stop_changes(self) -> list[Change]:
+        """What gives the lock up and records that its holder answers nobody any more; only where that is so (safety rule 16)."""
+        stopped = self.confirmations.change(self.generation, stopped=True)
+        return [*self._lock_checks(), Delete(self.path("lock")), stopped]
 
     async def release_lock(self) -> None:
-        """Gives the lock up if it is still the one we took."""
+        """Gives the lock up if it is still the one we took; nothing is answered under it any more."""
         try:
-            await self._coordination.multi(
-                [Check(self.path("generation"), self.generation), Delete(self.path("lock"))]
-            )
+            await self._coordination.multi(self.stop_changes())
         except (NoNode, BadVersion):
             pass
 
     async def drop_stale_lock(self, session: int) -> None:
         """Removes the lock that this server does not use: an earlier life of it left it behind, or what took it or gave it up was cut off.
         Nobody else runs under our name."""
+        generation = await self.draw_round()
         stat = await self._coordination.exists(self.path("lock"))
         if stat is not None and stat.owner_session == session:
-            await self._delete(self.path("lock"))
+            try:
+                await self._coordination.multi(
+                    [Check(self.path("generation"), generation), Delete(self.path("lock"))]
+                )
+            except (NoNode, BadVersion):
+                pass
 
     async def guarded(self, changes: list[Change]) -> None:
         """One transaction that also checks that our lock is still there (safety rule 17).
 
         Raises LostLock or ViewMoved when refused; ConnectionLoss when the outcome is unknown.
         """
-        guard: list[Change] = [Check(self.path("generation"), self.generation), Check(self.path("lock"), -1)]
+        guard = self._lock_checks()
         if self._unguarded:
             guard, changes = [], [msgspec.structs.replace(change, version=-1) for change in changes]
         try:

@@ -28,7 +28,7 @@ from nodes.metadata.operations import Operation
 from nodes.roles import IN_STEP, LEADING, LETTERS
 from nodes.servers.data_node import start_data_node
 from nodes.servers.journal import start_journal
-from nodes.sim.clock import SimClock
+from nodes.sim.clock import Rate, SimClock
 from nodes.sim.conditions import CALM, Conditions, check
 from nodes.sim.coordination import HeldWrites, SimCoordination
 from nodes.sim.disk import SimDisk, Store
@@ -54,7 +54,7 @@ Starter = Callable[[SimWorld], None]
 class Server:
     """One name in the cluster: its medium, and the life it lives now."""
 
-    def __init__(self, name: str, group: str, store: Store, starter: Starter):
+    def __init__(self, name: str, group: str, store: Store, rate: Rate, starter: Starter):
         self.name = name
         self.group = group
         """Empty for a client or a data node."""
@@ -62,6 +62,8 @@ class Server:
         self.starter = starter
         self.numbers = Numbers()
         self.skew_ns = 0
+        self.rate = rate
+        """Of its monotonic clock."""
         self.client = False
         """Whether it keeps nothing: a client's next life is another client."""
         self.gone = False
@@ -198,7 +200,7 @@ class SimCluster:
 
     def _start_new(self, name: str, group: str, starter: Starter) -> Server:
         self._settled = None
-        server = self.servers[name] = Server(name, group, self._medium(name), starter)
+        server = self.servers[name] = Server(name, group, self._medium(name), Rate(self.loop), starter)
         self.start(server)
         return server
 
@@ -212,7 +214,11 @@ class SimCluster:
         machine = server.machine = Machine(self.loop, server.name)
         coordination = (
             SimCoordination(
-                self.ensemble, machine, server.name, self.config.timing.session_timeout_ms * MILLISECOND
+                self.ensemble,
+                machine,
+                server.name,
+                self.config.timing.session_timeout_ms * MILLISECOND,
+                server.rate,
             )
             if server.group
             else None
@@ -226,6 +232,7 @@ class SimCluster:
             coordination,
             SimTrace(machine, numbers, self.emit),
             server.skew_ns,
+            server.rate,
             lambda error: self._on_error(server, error),
         )
         self.triggers.attach(server)
@@ -251,6 +258,11 @@ class SimCluster:
         if world.coordination is not None:
             world.coordination.stopped()
         machine.die()
+
+    def answers(self, name: str, kind: str) -> bool:
+        """Whether a server is so far that it can be asked this."""
+        world = self.servers[name].world
+        return world is not None and kind in world.answers
 
     def ask(self, name: str, question: dict[str, Any]) -> Any:
         """A question to a server over the way that no fault touches, as on processes: `do` says which."""
@@ -334,7 +346,7 @@ class SimCluster:
 
     def mend_coordination(self) -> None:
         """The coordination service runs."""
-        if not self.ensemble.up:
+        if not self.ensemble.runs_whole(COORDINATION):
             self.faults.restart(COORDINATION)
 
     # --- directed schedules ----------------------------------------------------------------------------------------

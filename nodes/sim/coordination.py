@@ -13,8 +13,11 @@ from typing import Any
 from nodes.coordination import operations as ops
 from nodes.coordination.codes import Code
 from nodes.coordination.operations import Result, WatchEvent
-from nodes.sim.ensemble import MILLISECOND, Connection, Ensemble
+from nodes.sim.clock import Rate
+from nodes.sim.connection import Connection
+from nodes.sim.ensemble import Ensemble
 from nodes.sim.loop import Machine
+from nodes.sim.quorum import MILLISECOND
 from nodes.world import (
     BadVersion,
     Change,
@@ -65,17 +68,27 @@ class HeldWrites:
 class SimCoordination:
     """`Coordination` of nodes/world.py on the shared tree."""
 
-    def __init__(self, ensemble: Ensemble, machine: Machine, name: str, timeout_ns: int):
+    def __init__(
+        self, ensemble: Ensemble, machine: Machine, name: str, timeout_ns: int, rate: Rate | None = None
+    ):
         self.name = name
         self.state = "suspended"
         self.session = 0
         self.session_timeout_ns = timeout_ns
+        """What is asked for, then what was negotiated."""
+        self.avoids: list[str] = []
+        """Servers of the ensemble that did not answer last time."""
+        self._asked_ns = timeout_ns
+        self._zxid = 0
+        """The newest state that this client has seen: it goes back to none before it."""
+        self._rate = rate or Rate(ensemble.loop)
         self.holds_watches = False
         self.held_writes: list[HeldWrites] = []
         self._held_watches: list[WatchEvent] = []
         self._ensemble = ensemble
         self._machine = machine
         self._on_state: Callable[[str], None] = lambda state: None
+        self._on_close: Callable[[], list[Change]] = list
         self._calls: dict[int, asyncio.Future[Result]] = {}
         self._numbered = 0
         self._watches: dict[tuple[str, str], list[Callable[[str], None]]] = {}
@@ -93,30 +106,32 @@ class SimCoordination:
     def _connect(self) -> None:
         if self._machine.dead or self._connection is not None:
             return
-        if not self._ensemble.up or self._machine.paused:
+        connection = None if self._machine.paused else self._ensemble.connect(self)
+        if connection is None:
             self._ensemble.loop.at(self._now_ns + RETRY_NS, self._connect)
             return
-        connection = self._connection = self._ensemble.connect(self)
+        self._connection = connection
         self._heard_ns = self._now_ns
-        timeout_ms, session = self.session_timeout_ns // MILLISECOND, self.session
+        timeout_ms, session, zxid = self._asked_ns // MILLISECOND, self.session, self._zxid
 
-        def arrive() -> None:
-            number = self._ensemble.attach(connection, session, timeout_ms)
-            connection.to_server(lambda: self._attached(connection, session, number))
+        def answer(number: int, negotiated_ms: int) -> None:
+            self._zxid = max(self._zxid, connection.member.tree.zxid)
+            connection.to_server(lambda: self._attached(connection, number, negotiated_ms))
 
-        connection.to_service(arrive)
+        connection.to_service(lambda: self._ensemble.attach(connection, session, timeout_ms, zxid, answer))
 
-    def _attached(self, connection: Connection, asked: int, number: int) -> None:
+    def _attached(self, connection: Connection, number: int, timeout_ms: int) -> None:
         if connection is not self._connection:
             return
         self._heard_ns = self._now_ns
+        self.avoids = []
         if number == 0:
             self._forget(connection)
             self.session = 0
             self._tell("lost")
             self._connect()
             return
-        self.session = number
+        self.session, self.session_timeout_ns = number, timeout_ms * MILLISECOND
         self._tell("connected")
 
     def _tell(self, state: str) -> None:
@@ -130,6 +145,12 @@ class SimCoordination:
     def _forget(self, connection: Connection) -> None:
         self._connection = None
         connection.close()
+
+    def turned_away(self, connection: Connection) -> None:
+        """The ensemble's server closes the connection: it serves nobody now, or is older than what this client has seen."""
+        if connection is self._connection:
+            self.avoids = [connection.member.name]
+            self.disconnected()
 
     def disconnected(self) -> None:
         """The connection is gone: whatever was asked has an unknown outcome."""
@@ -148,18 +169,21 @@ class SimCoordination:
         """Pings, and listens for answers; stands still with the process."""
         if self._machine.dead:
             return
-        self._ensemble.loop.at(self._now_ns + self.session_timeout_ns // 6, self._tick)
+        timeout_ns = self._rate.true_ns(self.session_timeout_ns)
+        self._ensemble.loop.at(self._now_ns + timeout_ns // 6, self._tick)
         connection = self._connection
         if self._machine.paused or connection is None:
             return
-        if self._now_ns - self._heard_ns > self.session_timeout_ns * 2 // 3:
+        patience_ns = timeout_ns * 2 // 3 if self.state == "connected" else timeout_ns // 3
+        if self._now_ns - self._heard_ns > patience_ns:
+            self.avoids = [connection.member.name]
             self.disconnected()
             return
         if connection.session:
             connection.to_service(lambda: self._pinged(connection))
 
     def _pinged(self, connection: Connection) -> None:
-        self._ensemble.heard(connection.session)
+        self._ensemble.touch(connection)
         connection.to_server(self._ponged)
 
     def _ponged(self) -> None:
@@ -168,7 +192,8 @@ class SimCoordination:
 
     def resumed(self) -> None:
         """After a pause: what the peer said meanwhile is read first."""
-        if self._connection is not None and self.session not in self._ensemble.tree.sessions.open:
+        connection = self._connection
+        if connection is not None and self.session not in connection.member.tree.sessions.open:
             self.disconnected()
         else:
             self._heard_ns = max(self._heard_ns, self._now_ns - self.session_timeout_ns // 2)
@@ -180,9 +205,12 @@ class SimCoordination:
 
     def stopped(self) -> None:
         """A graceful end closes the session too."""
-        connection, session = self._connection, self.session
-        if connection is not None and session:
-            connection.to_service(lambda: self._ensemble.close(session))
+        connection = self._connection
+        if connection is not None and connection.session:
+            changes = self._on_close()
+            if changes:
+                self._send(connection, _multi(changes), lambda result: None)
+            self._send(connection, ops.CloseSession(), lambda result: connection.close())
             self._connection = None
 
     # --- watches ---------------------------------------------------------------------------------------------------
@@ -210,6 +238,9 @@ class SimCoordination:
     def on_state(self, step: Callable[[str], None]) -> None:
         self._on_state = step
 
+    def on_close(self, step: Callable[[], list[Change]]) -> None:
+        self._on_close = step
+
     async def _call(self, operation: ops.Operation, changes: list[Change] | None = None) -> Result:
         connection = self._connection
         if connection is None or not connection.session or self.state != "connected":
@@ -219,25 +250,29 @@ class SimCoordination:
         reply: asyncio.Future[Result] = asyncio.Future(loop=self._ensemble.loop)
         self._calls[number] = reply
 
-        def land() -> None:
-            self._ensemble.heard(session)
-            result = self._ensemble.submit(session, operation)
+        def land(result: Result) -> None:
             if connection.open:
                 connection.to_server(lambda: self._answered(number, result))
 
         for held in self.held_writes if changes is not None else ():
             if not held.over and held.match(changes or []):
-                held.held.append(land)
+                held.held.append(lambda: self._ensemble.land(session, operation, land))
                 break
         else:
-            connection.to_service(land)
+            self._send(connection, operation, land)
         try:
             return await reply
         finally:
             self._calls.pop(number, None)
 
+    def _send(
+        self, connection: Connection, operation: ops.Operation, reply: Callable[[Result], None]
+    ) -> None:
+        connection.to_service(lambda: connection.request(operation, reply))
+
     def _answered(self, number: int, result: Result) -> None:
         self._heard_ns = self._now_ns
+        self._zxid = max(self._zxid, result.zxid)
         reply = self._calls.pop(number, None)
         if reply is not None:
             self._machine.call(_settle, reply, result)
@@ -274,8 +309,7 @@ class SimCoordination:
         await self._asked(ops.Sync(path))
 
     async def multi(self, changes: list[Change]) -> list[Stat | None]:
-        operation = ops.Multi([WRITTEN[type(change)](change) for change in changes])  # type: ignore[misc]
-        result = await self._asked(operation, changes)
+        result = await self._asked(_multi(changes), changes)
         return [_stat(each) if each.stat is not None else None for each in result.results]
 
     async def ensure(self, path: str) -> None:
@@ -285,6 +319,10 @@ class SimCoordination:
                 await self._asked(ops.Create("/" + "/".join(parts[:depth])))
             except NodeExists:
                 continue
+
+
+def _multi(changes: list[Change]) -> ops.Multi:
+    return ops.Multi([WRITTEN[type(change)](change) for change in changes])  # type: ignore[misc]
 
 
 def _stat(result: Result) -> Stat:

@@ -8,23 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 from nodes.config import MILLISECOND
 from nodes.families import family_named
+from nodes.sim.clock import LARGEST_PPM
 from nodes.sim.disk_faults import DiskFaults
-from nodes.sim.ensemble import COORDINATION
+from nodes.sim.ensemble import COORDINATION, MEMBERS
 from nodes.sim.faulting import HOUR_MS, FaultUnsupported, one_of
+from nodes.sim.group_faults import GroupFaults
 from nodes.sim.link_faults import LINK_VERBS, LinkFaults
 from nodes.sim.medium import TORN
-from nodes.trace.events import Stopped
 
 if TYPE_CHECKING:
     from nodes.sim.cluster import Server, SimCluster
 
 __all__ = ["LINK_VERBS", "FaultUnsupported", "SimFaults"]
 
+ALIASES = {"zk1": "coordination1", "zk2": "coordination2", "zk3": "coordination3"}
+"""What the servers of the ensemble are called in containers."""
 ONE_BY_ONE = ("crash", "power_loss", "new_disk", "stop", "restart", "pause", "resume", "gone")
 """Verbs that take any number of servers."""
 
 
-class SimFaults(LinkFaults, DiskFaults):
+class SimFaults(LinkFaults, DiskFaults, GroupFaults):
     """Each verb returns the number of the fault it began or ended."""
 
     def __init__(self, cluster: SimCluster):
@@ -38,6 +41,7 @@ class SimFaults(LinkFaults, DiskFaults):
         if method is None or verb in ("do", "standing", "added"):
             raise FaultUnsupported(f"there is no fault {verb!r}")
         given = dict(options or {})
+        targets = [ALIASES.get(target, target) for target in targets]
         if verb in ONE_BY_ONE:
             return max(self._called(verb, method, [target], given) for target in targets)
         several = "others" in given or given.get("island", False)
@@ -58,11 +62,11 @@ class SimFaults(LinkFaults, DiskFaults):
     # --- processes -------------------------------------------------------------------------------------------------
 
     def crash(self, server: str) -> int:
-        if server == COORDINATION:
-            if not self._cluster.ensemble.up:
-                raise FaultUnsupported(f"{COORDINATION} is stopped")
+        if server in (COORDINATION, *MEMBERS):
+            if not self._cluster.ensemble.runs(server):
+                raise FaultUnsupported(f"{server} is stopped")
             fault = self._begin("crash", [server])
-            self._cluster.ensemble.crash()
+            self._cluster.ensemble.crash(server)
             return fault
         target = self._server(server, "running", "paused")
         fault = self._begin("crash", [server])
@@ -110,21 +114,16 @@ class SimFaults(LinkFaults, DiskFaults):
     def stop(self, server: str) -> int:
         target = self._server(server, "running")
         fault = self._begin("stop", [server])
-        machine, world = target.machine, target.world
-        assert machine is not None and world is not None
-        world.trace.emit(Stopped("asked to"))
-        machine.loop.run_as(machine, world.scope.close)
-        machine.end_turn()
-        if world.coordination is not None:
-            world.coordination.stopped()
-        machine.die()
+        self._quit(target, "asked to")
         return fault
 
     def restart(self, server: str) -> int:
-        if server == COORDINATION:
-            if self._cluster.ensemble.up:
-                raise FaultUnsupported(f"{COORDINATION} is running")
-            self._cluster.ensemble.restart()
+        if server in (COORDINATION, *MEMBERS):
+            if self._cluster.ensemble.runs_whole(server):
+                raise FaultUnsupported(f"{server} is running")
+            self._cluster.ensemble.restart(server)
+            if server == COORDINATION:
+                return max([self._end(name, "crash") for name in (server, *MEMBERS)])
         else:
             self._cluster.start(self._server(server, "stopped"))
         return self._end(server, "crash", "stop", "power_loss", "new_disk")
@@ -147,16 +146,22 @@ class SimFaults(LinkFaults, DiskFaults):
 
     def expire_session(self, server: str) -> int:
         self._server(server)
+        self._needs_quorum()
         fault = self._begin("expire_session", [server], lasting=False)
         session = self._cluster.ensemble.session_of(server)
         if session:
             self._cluster.ensemble.expire(session)
         return fault
 
+    def _needs_quorum(self) -> None:
+        if not self._cluster.ensemble.quorum.has_majority():
+            raise FaultUnsupported(f"{COORDINATION} has no leader with a majority now")
+
     def take_lock(self, group: str) -> int:
         owner = self._cluster.ensemble.observer.holders.get(group, "")
         if not owner:
             raise FaultUnsupported(f"nobody holds the lock of {group} now")
+        self._needs_quorum()
         fault = self._begin("take_lock", [group, owner], lasting=False)
         self._cluster.ensemble.take_lock(group)
         return fault
@@ -179,30 +184,6 @@ class SimFaults(LinkFaults, DiskFaults):
             return False
         return bool(self._cluster.ask(name, {"do": "change_view"})["asked"])
 
-    def force(self, *targets: str) -> int:
-        """[GROUP,] SERVER: it serves without the quorum that safety asks for; refused while somebody serves."""
-        cluster, server = self._cluster, targets[-1] if targets else ""
-        target = self._server(server, "running")
-        group = targets[0] if len(targets) == 2 else target.group
-        if not group or target.group != group:
-            raise FaultUnsupported(f"{server} is no server of {group or 'a group'}")
-        reason = family_named(cluster.config.protocol).cannot_force
-        if reason:
-            raise FaultUnsupported(f"{cluster.config.protocol} cannot be forced: {reason}")
-        there = [
-            name
-            for name, each in cluster.servers.items()
-            if each.group == group and each.process == "running"
-        ]
-        for name in there:
-            if cluster.ask(name, {"do": "standing"})["serves"]:
-                raise FaultUnsupported(f"{group} is served by {name} already: nothing is forced")
-        refused = cluster.ask(server, {"do": "force"})["refused"]
-        if refused:
-            raise FaultUnsupported(refused)
-        sn = cluster.ask(server, {"do": "standing"})["sn"]
-        return self._begin("force", [group, server], lasting=False, sn=sn)
-
     # --- disks, clocks, servers ------------------------------------------------------------------------------------
 
     def skew_clock(self, server: str, ms: int) -> int:
@@ -215,6 +196,14 @@ class SimFaults(LinkFaults, DiskFaults):
             target.world.clock.skew_ns = target.skew_ns
         ended = self._end(server, "skew_clock")
         return self._begin("skew_clock", [server], ms=ms) if ms else ended
+
+    def drift_clock(self, server: str, ppm: int) -> int:
+        """Lets its monotonic clock, and with it all its timers, run faster by so many parts per million, or slower; 0 ends it."""
+        if type(ppm) is not int or abs(ppm) > LARGEST_PPM:
+            raise FaultUnsupported(f"{ppm!r} is no number of parts per million within {LARGEST_PPM}")
+        self._server(server).rate.run_at(ppm)
+        ended = self._end(server, "drift_clock")
+        return self._begin("drift_clock", [server], ppm=ppm) if ppm else ended
 
     def add_server(self, group: str) -> int:
         if group not in [each.name for each in self._cluster.config.groups]:

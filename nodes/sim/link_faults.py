@@ -1,4 +1,4 @@
-"""The fault verbs on links. Ends are servers, clients, or the coordination service."""
+"""The fault verbs on links. Ends are servers, clients, the coordination service, or single servers of its ensemble."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from nodes.sim.ensemble import COORDINATION
+from nodes.sim.ensemble import COORDINATION, MEMBERS
 from nodes.sim.faulting import Faulting, FaultUnsupported, nanos, one_of, share_of
 from nodes.sim.links import Link
 
@@ -34,13 +34,21 @@ class LinkFaults(Faulting):
     # --- which links -----------------------------------------------------------------------------------------------
 
     def _names(self) -> list[str]:
-        return [*self._cluster.servers, COORDINATION]
+        return [*self._cluster.servers, COORDINATION, *MEMBERS]
+
+    def _outside(self, ones: list[str]) -> list[str]:
+        """To whom these have links: a server to the service as a whole, a server of the ensemble also to its like."""
+        outside = list(self._cluster.servers)
+        if any(name in MEMBERS for name in ones):
+            outside += MEMBERS
+        elif COORDINATION not in ones:
+            outside.append(COORDINATION)
+        return [name for name in outside if name not in ones]
 
     def _ends(self, a: Ends, b: str | None, others: Ends | None) -> tuple[list[str], list[str]]:
         ones = [a] if isinstance(a, str) else list(a)
-        if others is None:
-            there = [b] if b is not None else [name for name in self._names() if name not in ones]
-        else:
+        there = self._outside(ones) if b is None else [b]
+        if others is not None:
             there = [others] if isinstance(others, str) else list(others)
         names = self._names()
         for name in (*ones, *there):
@@ -80,6 +88,7 @@ class LinkFaults(Faulting):
         )
         number = self._begin(verb, targets + ([b] if b else []), direction=direction, **more, **fields)
         self._broken[number] = links
+        self._cluster.ensemble.links_changed()
         return number
 
     # --- verbs -----------------------------------------------------------------------------------------------------
@@ -156,8 +165,20 @@ class LinkFaults(Faulting):
     def _chosen(self, a: Ends | None, b: str | None, others: Ends | None, direction: str) -> list[Link]:
         """In the order of their names; without names every link that was ever used."""
         made = self._cluster.net.links.made
-        found = made if a is None else self._links(a, b, others, direction)
+        found = made if a is None else self._with_members(a, b, others, direction)
         return [found[pair] for pair in sorted(found)]
+
+    def _with_members(
+        self, a: Ends, b: str | None, others: Ends | None, direction: str
+    ) -> dict[tuple[str, str], Link]:
+        """With the service as a whole its servers are mended too. Raises FaultUnsupported."""
+        found = self._links(a, b, others, direction)
+        ones, there = self._ends(a, b, others)
+        if COORDINATION in [*ones, *there]:
+            ones += MEMBERS if COORDINATION in ones else ()
+            there += MEMBERS if COORDINATION in there or b is None else ()
+            found.update(self._links(ones, None, there, direction))
+        return found
 
     def _open(self, links: list[Link]) -> None:
         cluster = self._cluster
@@ -165,7 +186,7 @@ class LinkFaults(Faulting):
         random.Random(f"{cluster.seed}/unclog/{cluster.now_ns}").shuffle(clogged)
         for link in clogged:
             link.unclog(cut=self._is_cut(link))
-        cluster.ensemble.healed()
+        cluster.ensemble.links_changed()
 
     def _is_cut(self, link: Link) -> bool:
         return any(

@@ -89,22 +89,21 @@ class Link:
             arrive()
 
     def arrival_ns(self, now_ns: int, _shared: random.Random | None = None, ordered: bool = False) -> int:
-        """When what leaves now arrives; `ordered` for what travels in one TCP connection: late, never out of order."""
+        """When what leaves now arrives; `ordered` for a TCP connection, which keeps the order by itself and is late, never out of order."""
         share = self._draw()
         at_ns = now_ns + self.delay_ns + self._base_ns + int(share * self._spread_ns)
         if share > self._tail_from:
             at_ns += int(self._draw() * self._tail_ns)
         if ordered:
-            if self.lose:
-                at_ns += self._retransmitted_ns()
-        elif self.reorder and self.chance.random() < self.reorder:
+            return at_ns + (self.retransmitted_ns() if self.lose else 0)
+        if self.reorder and self.chance.random() < self.reorder:
             return at_ns + int(self.chance.random() * self._conditions.reorder_us) * MICROSECOND
         if at_ns <= self.last_ns:
             at_ns = self.last_ns + 1
         self.last_ns = at_ns
         return at_ns
 
-    def _retransmitted_ns(self) -> int:
+    def retransmitted_ns(self) -> int:
         """How long TCP takes to bring a segment through the losses."""
         losses = 0
         while losses < RETRANSMITS and self.chance.random() < self.lose:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.scope import Scope
-from nodes.sim.clock import SimClock
+from nodes.sim.clock import Rate, SimClock
 from nodes.sim.disk import SimDisk
 from nodes.sim.loop import Machine
 from nodes.sim.network import SimNetwork
@@ -56,10 +56,11 @@ class SimWorld:
         coordination: Any,
         trace: SimTrace,
         skew_ns: int,
+        rate: Rate,
         on_error: Callable[[BaseException], None],
     ):
         self.name = machine.name
-        self.clock = SimClock(machine, skew_ns)
+        self.clock = SimClock(machine, skew_ns, rate)
         self.rng = rng
         self.network = network
         self.disk = disk

@@ -73,7 +73,7 @@ class Leading(Leader):
         replica = self._replica
         clock = replica.world.clock
         await write_epoch(replica, self._begin, ACTIVE, STANDBY)
-        began_ns, session_ns = clock.monotonic_ns(), replica.world.coordination.session_timeout_ns
+        session_ns = replica.world.coordination.session_timeout_ns
         self._role("elected", f"epoch {self.epoch} is written")
         self._confirm_lease()
         end_sn = await self._journal.recover(self.epoch, session_ns)
@@ -88,7 +88,7 @@ class Leading(Leader):
         if not await self._open_writer(session_ns):
             await self._too_few("too few nodes of the journal take a new segment")
             return
-        await outlive_holders(clock, replica.view, began_ns + session_ns)
+        await outlive_holders(replica)
         self._serve()
 
     async def _too_few(self, reason: str) -> None:
@@ -153,3 +153,4 @@ class Leading(Leader):
         self._step("serve", f"{replica.world.name} is the active")
         self._serves("active", f"epoch {self.epoch} is served", mark)
         self.answering.begin(self.epoch)
+        self._tenure.spawn(self.answering.end_idle_sessions(), "sessions of dead clients")

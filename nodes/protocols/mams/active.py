@@ -123,6 +123,19 @@ class Active(Leader):
         if cross_group is not None and self.serving and ready:
             cross_group.on_message(peer, message)
 
+    def remove(self, server: str) -> str:
+        """An orderly leave, which is done as soon as it can lose nothing; the reason when it never is."""
+        keeper = self.keeper
+        if keeper is None or self.renewing is None or not self.serving:
+            return f"{self._replica.name} does not serve yet"
+        if server == self._replica.name:
+            return f"{server} is the active: take its lock first"
+        members = [name for name in keeper.present.members if name != server]
+        if len(members) < self._replica.min_in_step:
+            return f"{self._replica.group.name} never counts fewer than {self._replica.min_in_step} servers"
+        self.renewing.leaving.append(server)
+        return ""
+
     def counters(self) -> dict[str, int] | None:
         """None before it serves."""
         if not self.serving:
@@ -190,7 +203,6 @@ class Active(Leader):
         self._role("elected", "step 2 is written")
         self._confirm_lease()
         session_ns = replica.world.coordination.session_timeout_ns
-        began_ns = replica.world.clock.monotonic_ns()
         if not await upgrade.recover(session_ns):
             self.sits_out = True
             await self._give_up("too few members of the last configuration answered")
@@ -199,7 +211,7 @@ class Active(Leader):
         upgrade.holds_intake()
         await self._flush()
         standbys = await upgrade.register(await self._name_disks())
-        await outlive_holders(replica.world.clock, replica.view, began_ns + session_ns, self._not_promised)
+        await outlive_holders(replica, self._not_promised)
         await replica.ledger.void_pending()
         self._serve(standbys)
         await self._keep()
@@ -295,6 +307,7 @@ class Active(Leader):
             self._join_groups(self.neighbours)
         self.answering.begin(self.epoch)
         replica.forcing.end("done", f"serves in epoch {self.epoch} from sn {mark.sn} on")
+        self._tenure.spawn(self.answering.end_idle_sessions(), "sessions of dead clients")
 
     def _join_groups(self, neighbours: Neighbours) -> None:
         """Operations on several groups: those that are open are taken up before new ones come (DCFS2 §4.4)."""
@@ -316,6 +329,8 @@ class Active(Leader):
         while True:
             try:
                 await self._try_shrink()
+                for server in self.renewing.leaving:
+                    await self.keeper.leave(server)
                 await self._ask_back()
                 await self.renewing.renew_one()
                 stable = not self.keeper.missing() and not self.renewing.juniors

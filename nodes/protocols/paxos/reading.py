@@ -6,13 +6,13 @@ the primary. While none is known to live both are kept: calls for whoever is ele
 
 from __future__ import annotations
 
-from nodes.config import MILLISECOND
 from nodes.errors import FsError
 from nodes.metadata.lookup import TOP
 from nodes.metadata.operations import WRITES
 from nodes.protocols.paxos.leases import ReadLease
 from nodes.protocols.paxos.member import Member
 from nodes.protocols.paxos.messages import AskLease, LeaseGranted
+from nodes.replicas.lease import term_of
 from nodes.wire.messages import Answer, CheckOperation, Refused, Request
 
 KEPT_MAX = 10_000
@@ -67,8 +67,9 @@ class Reading:
             self._member.ignoring.tell(peer, message, f"of ballot {message.ballot}; {told}")
             return
         member = self._member
-        self.lease.granted(message.sent_ns, min(message.length_ns, member.lease_ns))
-        takeover_ns = TAKEOVER_SESSIONS * member.config.cluster.timing.session_timeout_ms * MILLISECOND
+        length_ns = min(message.length_ns, member.lease_ns)
+        self.lease.granted(message.sent_ns, term_of(length_ns, member.config.cluster.mutations))
+        takeover_ns = TAKEOVER_SESSIONS * member.world.coordination.session_timeout_ns
         self._keep_reads_until_ns = member.world.clock.monotonic_ns() + takeover_ns
         for client, call in self.take_kept():
             if is_read(call):

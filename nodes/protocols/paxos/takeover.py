@@ -8,8 +8,10 @@ from nodes.config import MILLISECOND
 from nodes.protocols.paxos.member import Member
 from nodes.protocols.paxos.messages import PaxosPrepare, PaxosPromise
 from nodes.protocols.paxos.redo import Heard, Redone, credible, redo
-from nodes.replicas.leader import write_epoch
+from nodes.replicas.disks import Roll
+from nodes.replicas.leader import lease_over_ns, may_answer, write_epoch
 from nodes.replicas.view import EpochNode
+from nodes.storage.identity import DiskId
 
 PRIMARY, SECONDARY, JOINING = "primary", "secondary", "joining"
 ASK_AGAIN_NS = 100 * MILLISECOND
@@ -29,6 +31,9 @@ class Takeover:
         """Who has promised, and when this was heard."""
         self.answers: dict[str, Heard] = {}
         self.configured: list[str] = []
+        self.disks: dict[str, DiskId] = {}
+        """With which those that have promised did."""
+        self._recorded: dict[str, int] = {}
         self._views: list[list[str]] = []
         """The last view that is known to be decided, and those that may have been since; each begins with its primary."""
         self._heard = asyncio.Event()
@@ -43,7 +48,9 @@ class Takeover:
         member = self._member
         await write_epoch(member, self._begin, PRIMARY, JOINING)
         self.written_at_ns = member.world.clock.monotonic_ns()
-        self.configured = (await member.view.configuration())[0].members
+        configuration, _ = await member.view.configuration()
+        self.configured, self._recorded = configuration.members, configuration.disks
+        self.disks[member.name] = member.identity.id
         await member.acceptor.promise(self.ballot)
         self._views = member.acceptor.views()
         self.step("1", f"ballot {self.ballot} is written; lower ones are refused")
@@ -63,6 +70,9 @@ class Takeover:
         if not credible(message):
             self._member.warn(f"{peer} promises and tells what cannot be")
             return
+        if self.disks.setdefault(peer, message.disk) != message.disk:
+            self.answers.pop(peer, None)
+            self.disks[peer] = message.disk
         self.promised.setdefault(peer, self._member.world.clock.monotonic_ns())
         heard = self.answers.setdefault(peer, Heard(message.success, message.current))
         heard.add(message)
@@ -88,8 +98,10 @@ class Takeover:
         return server == self._member.name or (server in self.answers and self.answers[server].whole)
 
     def _enough(self) -> bool:
-        told = sum(self._told_all(server) for server in self.configured)
-        return told > len(self.configured) // 2
+        """Whether a majority of the configured group has told, each with the disk that is recorded, or all have (safety rule 23)."""
+        told = {server: self.disks[server] for server in self.configured if self._told_all(server)}
+        mutation = self._member.config.cluster.mutations.replaced_disk_votes
+        return Roll(self.configured, self._recorded, mutation).suffices(len(self.configured) // 2 + 1, told)
 
     async def hear(self, present: list[str], timeout_ns: int, grace_ns: int) -> bool:
         """Asks until a majority of the configured group has promised and told; then a little longer for all who are present. False without."""
@@ -137,29 +149,39 @@ class Takeover:
     # --- old leases ------------------------------------------------------------------------------------------------
 
     async def outlive_old_leases(self) -> None:
-        """Waits until nobody reads under a lower ballot: who promised does not, and what an old primary granted ends soon after its session."""
+        """Waits until nobody reads under a lower ballot (safety rules 9 and 16): who promised does not; what an old primary granted may last for
+        one lease after it promised, stopped, or could answer no more itself. Raises CoordinationError."""
         member, clock = self._member, self._member.world.clock
-        session_ns = member.world.coordination.session_timeout_ns
+        await member.view.confirmations.look_around(clock)
         while True:
-            primaries = {self.old_primary, *(view[0] for view in self._views)} - {"", member.name}
+            unsure = [name for name in await may_answer(member) if name not in self.promised]
             silent = {name for view in self._views for name in view} - {member.name, *self.promised}
-            if [name for name in sorted(primaries - set(self.promised)) if await self._session_lives(name)]:
-                until_ns = self.written_at_ns + session_ns + member.lease_ns
-            elif silent - primaries:
-                granted_ns = [self.promised.get(name, 0) for name in primaries]
-                until_ns = max([self.written_at_ns, *granted_ns]) + member.lease_ns
-            else:
-                return
-            left_ns = until_ns - clock.monotonic_ns()
+            left_ns = self._leases_over_ns(unsure, silent) - clock.monotonic_ns()
             if left_ns <= 0:
                 return
-            self.ask(sorted(silent | primaries))
+            self.ask(sorted({*silent, *unsure}))
             await clock.sleep(min(left_ns, TRY_AGAIN_NS))
 
-    async def _session_lives(self, server: str) -> bool:
-        """Its draw is as ephemeral as the session in which it became primary."""
-        view = self._member.view
-        return server in await self._member.world.coordination.children(view.path("draws"))
+    def _leases_over_ns(self, unsure: list[str], silent: set[str]) -> int:
+        """`unsure`: who may still answer as a primary; `silent`: who may still read as a secondary of any primary but itself."""
+        member = self._member
+        over_ns = [lease_over_ns(member, name) for name in unsure]
+        primaries = {self.old_primary, *(view[0] for view in self._views), *unsure} - {""}
+        granters = [name for name in sorted(primaries) if silent - {name}]
+        granted_ns = [self._granted_until_ns(name, unsure) for name in granters]
+        return max([*over_ns, *granted_ns], default=0)
+
+    def _granted_until_ns(self, primary: str, unsure: list[str]) -> int:
+        """When what this primary granted has surely run out."""
+        member = self._member
+        if primary in unsure:
+            stopped_ns = lease_over_ns(member, primary)
+        elif primary in self.promised:
+            stopped_ns = self.promised[primary]
+        else:
+            seen = member.view.confirmations.sighting(primary)
+            stopped_ns = self.written_at_ns if seen is None else seen.at_ns
+        return stopped_ns + member.read_term.outlived_ns
 
 
 def _counted(redone: list[Redone]) -> str:

@@ -61,7 +61,7 @@ class Member:
         self._holdings = holdings_of(by_sn, replica.log, self._stability, own, size, view.start)
         self.lease_ns = cluster.timing.ack_timeout_ms * MILLISECOND
         now_ns = self._now_ns()
-        self.presence = Presence(own, size, now_ns, self.lease_ns, holes.no_read_lease)
+        self.presence = Presence(own, size, now_ns, replica.term, holes.no_read_lease)
         self._moved_ns = [now_ns] * size
         """When each member's journal last grew, or had all that ours has."""
         self._others_hear: list[list[str]] = [[] for _ in range(size)]
@@ -303,6 +303,8 @@ class Member:
             return
         if self._heartbeats and self._now_ns() - self._spoke_ns >= HEARTBEAT_NS:
             self._broadcast()
+        if self.own == 0 and self._requests.end_idle_sessions():
+            self.wants_turn()
         self.answer_reads()
 
     def _greet(self, member: int) -> None:

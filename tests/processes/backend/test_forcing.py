@@ -37,7 +37,9 @@ def test_the_last_of_three_is_forced(tmp_path: Path, capsys: pytest.CaptureFixtu
         for name in (active, first):
             running.fault("restart", name)
         running.await_true(
-            lambda: len(running.cluster()["groups"][0]["configuration"]["members"]) == 3, "all three again", 30
+            lambda: len(running.cluster()["groups"][0]["configuration"]["members"]) == 3,
+            "all three again",
+            30,
         )
         listed = remote.ask(running.port, "POST", "/api/fs", {"do": "ls", "path": "/"})["result"]["names"]
         assert {"before", "after"} <= set(listed)

@@ -168,7 +168,9 @@ def late_word(protocol: str, was: str, epoch: int, lab: Lab) -> tuple[str, Messa
     if protocol == "qjm":
         return "jn1", WriteJournal(epoch, 0, NOWHERE, b"")
     if protocol == "bookkeeper":
-        return "bookie1", AddEntry(1, 1 << 40, 0, False, b"")
+        ledgers = msgspec.json.decode(lab.cluster.ensemble.tree.nodes["/cloverlab/groups/g1/ledgers"].data)
+        first = ledgers["ledgers"][0]["fragments"][0]["bookies"][0]
+        return first, AddEntry(1, 1 << 40, 0, False, b"")
     return other, Prepare(epoch, 0, NOWHERE, [])
 
 

@@ -296,7 +296,7 @@ def test_a_connection_keeps_its_order_whatever_the_link_does(fault: str) -> None
         setattr(link, fault, 0.9 if fault == "reorder" else True)
     loop.run(loop.now_ns + 500 * MILLISECOND)
     link.mend()
-    ensemble.healed()
+    ensemble.links_changed()
     loop.run(loop.now_ns + SECOND)
     created = sorted((node.stat().czxid, path) for path, node in ensemble.tree.nodes.items() if path != "/")
     assert [path for _, path in created] == [f"/{place}" for place in range(8)]

@@ -12,8 +12,16 @@ from benchmarks import before
 
 
 def test_figures_of_both_are_set_side_by_side() -> None:
-    then: list[before.Figures] = [{"ops": 10, "old": 3, "name": "x"}, {"ops": 20, "old": 3}, {"ops": 10, "old": 3}]
-    now: list[before.Figures] = [{"ops": 20, "new": 1, "name": "y"}, {"ops": 20, "new": 1}, {"ops": 30, "new": 1}]
+    then: list[before.Figures] = [
+        {"ops": 10, "old": 3, "name": "x"},
+        {"ops": 20, "old": 3},
+        {"ops": 10, "old": 3},
+    ]
+    now: list[before.Figures] = [
+        {"ops": 20, "new": 1, "name": "y"},
+        {"ops": 20, "new": 1},
+        {"ops": 30, "new": 1},
+    ]
     assert before.side_by_side(then, now) == {"ops": {"before": 10, "now": 20, "ratio": 2.0}}
 
 

@@ -1,0 +1,83 @@
+"""A client's connection to one server of the simulated coordination service."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from nodes.coordination import operations as ops
+from nodes.coordination.operations import Result
+from nodes.sim.quorum import Member
+from nodes.sim.stream import Stream
+
+if TYPE_CHECKING:
+    from nodes.sim.coordination import SimCoordination
+    from nodes.sim.ensemble import Ensemble
+
+COORDINATION = "coordination"
+"""The service as a whole, in links and faults."""
+READS = (ops.Get, ops.Exists, ops.Children, ops.GetPermissions, ops.Check)
+
+Reply = Callable[[Result], None]
+
+
+class Connection:
+    """One TCP connection of one client to one server of the ensemble; that server answers in the order of asking."""
+
+    def __init__(self, ensemble: Ensemble, owner: SimCoordination, member: Member):
+        self._ensemble = ensemble
+        self.owner = owner
+        self.member = member
+        self.open = True
+        self.session = 0
+        name, server, loop, links = owner.name, member.name, ensemble.loop, ensemble.links
+        self._to = Stream(loop, links, (name, COORDINATION), (name, server))
+        self._from = Stream(loop, links, (COORDINATION, name), (server, name))
+        self._writing = 0
+        """Writes that the server has passed on to the leader and not yet applied."""
+        self._behind: deque[tuple[ops.Operation, Reply]] = deque()
+        """What waits for them."""
+
+    def to_service(self, step: Callable[[], None]) -> None:
+        self._to.send(step)
+
+    def to_server(self, step: Callable[[], None]) -> None:
+        self._from.send(step)
+
+    def go_on(self) -> None:
+        """After a heal: what was stalled arrives."""
+        self._to.go_on()
+        self._from.go_on()
+
+    def request(self, operation: ops.Operation, reply: Reply) -> None:
+        """At the server: a read that follows a write of the same client shows it."""
+        self._ensemble.touch(self)
+        if not self._behind and not self._writing:
+            self._take(operation, reply)
+        elif self._behind or isinstance(operation, READS):
+            self._behind.append((operation, reply))
+        else:
+            self._take(operation, reply)
+
+    def _take(self, operation: ops.Operation, reply: Reply) -> None:
+        if isinstance(operation, READS):
+            reply(self._ensemble.read(self, operation))
+            return
+        self._writing += 1
+
+        def applied(result: Result) -> None:
+            self._writing -= 1
+            reply(result)
+            while self._behind and not (self._writing and isinstance(self._behind[0][0], READS)):
+                self._take(*self._behind.popleft())
+
+        self._ensemble.write(self, operation, applied)
+
+    def close(self) -> None:
+        """Both ends forget it; what is on its way between them is lost."""
+        if self.open:
+            self.open = False
+            self._to.close()
+            self._from.close()
+            self._ensemble.closed(self)

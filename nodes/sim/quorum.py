@@ -1,0 +1,304 @@
+"""What the three servers of the simulated coordination service agree on: one log, its leader, and how far each has come.
+
+As ZooKeeper: the leader orders changes and commits what a majority has logged; each server applies them in order to a tree of its own and answers
+reads from it. A follower that is cut off from the leader goes on with its old tree for `sync_limit_ns`, then it serves nobody until it has caught up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from nodes.coordination import operations as ops
+from nodes.coordination.operations import Result
+from nodes.coordination.tree import Tree
+from nodes.sim.links import Links
+from nodes.sim.loop import Loop
+from nodes.sim.stream import Stream
+
+if TYPE_CHECKING:
+    from nodes.sim.connection import Connection
+
+MILLISECOND = 1_000_000
+TICK_MS = 100
+"""Sessions end at multiples of it."""
+SYNC_LIMIT_NS = 10_000 * MILLISECOND
+"""ZooKeeper's syncLimit times tickTime, with the values of its sample configuration: five ticks of 2 s."""
+ELECTION_NS = 200 * MILLISECOND
+JOIN_NS = 50 * MILLISECOND
+
+
+class NoQuorum(Exception):
+    """No leader of the coordination service has a majority now."""
+
+
+class Entry:
+    """One place of the log. `reply` is called at `origin` when it applies the entry."""
+
+    __slots__ = ("at_ms", "operation", "origin", "reply", "session")
+
+    def __init__(
+        self,
+        session: int,
+        operation: ops.Operation,
+        at_ms: int,
+        origin: Member | None = None,
+        reply: Callable[[Result], None] | None = None,
+    ):
+        self.session = session
+        self.operation = operation
+        self.at_ms = at_ms
+        self.origin = origin
+        self.reply = reply
+
+
+class Member:
+    """One server of the ensemble. Log and tree survive a crash."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.tree = Tree(tick_ms=TICK_MS)
+        self.up = True
+        self.serving = False
+        """It leads, or is in step with the leader as far as it knows."""
+        self.logged = 0
+        """The last entry that its disk has."""
+        self.applied = 0
+        """The last entry that its tree has."""
+        self.lost_at_ns = -1
+        """Since when it has no contact with its leader; -1 while it has."""
+        self.connections: dict[int, Connection] = {}
+        """Of clients, by session."""
+
+
+class Quorum:
+    """`deliver(member, entry, first)` applies an entry to a member's tree; `first` when no other member has applied it."""
+
+    def __init__(
+        self,
+        loop: Loop,
+        links: Links,
+        names: list[str],
+        deliver: Callable[[Member, Entry, bool], None],
+        stopped_serving: Callable[[Member], None],
+    ):
+        self._loop = loop
+        self._links = links
+        self.members = {name: Member(name) for name in names}
+        self.leader: Member | None = None
+        self.sync_limit_ns = SYNC_LIMIT_NS
+        self.on_leader: Callable[[Member], None] = lambda member: None
+        self._deliver = deliver
+        self._stopped_serving = stopped_serving
+        self._log: dict[int, Entry] = {}
+        """What some member has yet to apply, by place."""
+        self._last = 0
+        self.committed = 0
+        self._observed = 0
+        self._streams: dict[tuple[str, str], Stream] = {}
+        self._electing = False
+        self._elected(next(iter(self.members.values())), list(self.members.values()))
+
+    # --- contact ---------------------------------------------------------------------------------------------------
+
+    def in_contact(self, one: Member, other: Member) -> bool:
+        links, (a, b) = self._links, (one.name, other.name)
+        return one.up and other.up and not (links.of(a, b).cut or links.of(b, a).cut)
+
+    def reaches_leader(self, member: Member) -> bool:
+        leader = self.leader
+        return leader is member or (leader is not None and member.serving and member.lost_at_ns < 0)
+
+    def has_majority(self) -> bool:
+        """Whether what is proposed now can be committed."""
+        return self.leader is not None and self._is_majority(
+            [member for member in self.members.values() if self.reaches_leader(member)]
+        )
+
+    def _is_majority(self, members: list[Member]) -> bool:
+        return 2 * len(members) > len(self.members)
+
+    def _followers(self) -> list[Member]:
+        return [each for each in self.members.values() if each.serving and each is not self.leader]
+
+    def to(self, sender: Member, receiver: Member, step: Callable[[], None]) -> None:
+        """Takes a step at another member, in order; at once when it is the same."""
+        if sender is receiver:
+            step()
+            return
+        way = (sender.name, receiver.name)
+        stream = self._streams.get(way)
+        if stream is None:
+            stream = self._streams[way] = Stream(self._loop, self._links, way)
+        stream.send(step)
+
+    def links_changed(self) -> None:
+        """Something was cut or healed."""
+        for stream in list(self._streams.values()):
+            stream.go_on()
+        if self.leader is None:
+            self.look()
+            return
+        for member in self.members.values():
+            if member is not self.leader and member.up:
+                self._check_contact(member, self.leader)
+
+    def _check_contact(self, member: Member, leader: Member) -> None:
+        if self.in_contact(member, leader):
+            member.lost_at_ns = -1
+            if not member.serving:
+                self._loop.at(self._loop.now_ns + JOIN_NS, self._join, member)
+        elif member.serving and member.lost_at_ns < 0:
+            lost_at_ns = member.lost_at_ns = self._loop.now_ns
+            self._loop.at(lost_at_ns + self.sync_limit_ns, self._give_up, member, lost_at_ns)
+
+    def _give_up(self, member: Member, lost_at_ns: int) -> None:
+        """The end of the sync limit: leader and follower drop each other."""
+        if member.serving and member.lost_at_ns == lost_at_ns:
+            self._drop(member)
+
+    def _drop(self, member: Member) -> None:
+        self._stops(member)
+        if self.leader is None or member is self.leader:
+            self._leaderless()
+            return
+        for way in ((member.name, self.leader.name), (self.leader.name, member.name)):
+            self._close_stream(way)
+        if not self._is_majority([self.leader, *self._followers()]):
+            self._leaderless()
+
+    def _stops(self, member: Member) -> None:
+        member.serving = False
+        member.lost_at_ns = -1
+        self._stopped_serving(member)
+
+    def _close_stream(self, way: tuple[str, str]) -> None:
+        stream = self._streams.pop(way, None)
+        if stream is not None:
+            stream.close()
+
+    # --- the log ---------------------------------------------------------------------------------------------------
+
+    def propose(self, entry: Entry) -> None:
+        """At the leader: the next place of the log is this entry's, once a majority has logged it."""
+        leader = self.leader
+        assert leader is not None
+        self._last += 1
+        place = leader.logged = self._last
+        self._log[place] = entry
+        for follower in self._followers():
+            self.to(leader, follower, lambda follower=follower: self._logs(follower, place))  # type: ignore[misc]
+
+    def _logs(self, follower: Member, place: int) -> None:
+        follower.logged = max(follower.logged, place)
+        assert self.leader is not None
+        self.to(follower, self.leader, self._commit)
+
+    def _commit(self) -> None:
+        """At the leader. What a majority has logged is committed; the followers apply it when they are sent this."""
+        leader, followers = self.leader, self._followers()
+        assert leader is not None
+        logged = sorted((member.logged for member in self.members.values()), reverse=True)
+        place = logged[len(self.members) // 2]
+        if place <= self.committed:
+            return
+        self.committed = place
+        self.apply(leader, place)
+        for follower in followers:
+            self.to(leader, follower, lambda follower=follower: self.apply(follower, place))  # type: ignore[misc]
+
+    def commit_now(self, entry: Entry) -> None:
+        """Ordered, logged by a majority and applied by the leader in this step. Raises NoQuorum."""
+        if not self.has_majority():
+            raise NoQuorum
+        self.propose(entry)
+        for follower in self._followers():
+            if self.reaches_leader(follower):
+                follower.logged = self._last
+        self._commit()
+
+    def apply(self, member: Member, place: int) -> None:
+        while member.applied < place:
+            member.applied += 1
+            first = member.applied > self._observed
+            self._observed = max(self._observed, member.applied)
+            self._deliver(member, self._log[member.applied], first)
+        self._forget()
+
+    def _forget(self) -> None:
+        """What all have applied is needed no more."""
+        oldest = min(member.applied for member in self.members.values())
+        for place in range(oldest, 0, -1):
+            if self._log.pop(place, None) is None:
+                break
+
+    # --- the leader ------------------------------------------------------------------------------------------------
+
+    def _leaderless(self) -> None:
+        """Nobody serves until there is another leader."""
+        self.leader = None
+        for way in list(self._streams):
+            self._close_stream(way)
+        for member in self.members.values():
+            if member.serving:
+                self._stops(member)
+        self.look()
+
+    def look(self) -> None:
+        """Without a leader: an election, when two members can have one."""
+        if self.leader is None and not self._electing and self._candidates():
+            self._electing = True
+            pause_ns = int(ELECTION_NS * (1 + self._links.rng.random()))
+            self._loop.at(self._loop.now_ns + pause_ns, self._elect)
+
+    def _reach(self, member: Member) -> list[Member]:
+        return [each for each in self.members.values() if each is member or self.in_contact(member, each)]
+
+    def _candidates(self) -> list[Member]:
+        return [each for each in self.members.values() if each.up and self._is_majority(self._reach(each))]
+
+    def _elect(self) -> None:
+        """Who has logged most leads: every majority has a member with all that was committed, and every majority has a candidate."""
+        self._electing = False
+        candidates = self._candidates()
+        if self.leader is None and candidates:
+            newest = max(candidates, key=lambda member: member.logged)
+            self._elected(newest, self._reach(newest))
+
+    def _elected(self, leader: Member, reached: list[Member]) -> None:
+        """What it has logged is the log; what others logged beyond it never happened."""
+        self.leader = leader
+        for place in range(leader.logged + 1, self._last + 1):
+            self._log.pop(place, None)
+        self._last = self.committed = leader.logged
+        for member in self.members.values():
+            member.logged = min(member.logged, self._last)
+        for member in [leader, *reached]:
+            self._catch_up(member)
+        self.on_leader(leader)
+        self.links_changed()
+
+    def _catch_up(self, member: Member) -> None:
+        member.logged = self._last
+        member.serving = True
+        self.apply(member, self.committed)
+
+    def _join(self, member: Member) -> None:
+        leader = self.leader
+        if leader is None:
+            self.look()
+        elif not member.serving and self.in_contact(member, leader):
+            self._catch_up(member)
+            self._commit()
+
+    # --- faults ----------------------------------------------------------------------------------------------------
+
+    def crash(self, member: Member) -> None:
+        if member.up:
+            member.up = False
+            self._drop(member)
+
+    def restart(self, member: Member) -> None:
+        if not member.up:
+            member.up = True
+            self.links_changed()

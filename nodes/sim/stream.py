@@ -1,0 +1,60 @@
+"""One direction of one TCP connection on simulated links: late or stalled, never lost, never out of order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from nodes.sim.links import Link, Links
+from nodes.sim.loop import Loop
+
+
+class Stream:
+    """Delivers steps in the order of sending. What is cut waits for a heal; a loss costs retransmissions, and what comes behind waits."""
+
+    def __init__(self, loop: Loop, links: Links, way: tuple[str, str], also: tuple[str, str] | None = None):
+        self._loop = loop
+        self._link = links.of(*way)
+        self._also = links.of(*also) if also else Link()
+        """Another name of the same way: what is wrong with either is wrong with it."""
+        self._steps: deque[Callable[[], None]] = deque()
+        """In flight or stalled, oldest first."""
+        self._stalled = 0
+        self._last_ns = 0
+        self._open = True
+
+    def send(self, step: Callable[[], None]) -> None:
+        self._steps.append(step)
+        self._depart()
+
+    def _depart(self) -> None:
+        link, also, loop = self._link, self._also, self._loop
+        if link.cut or also.cut:
+            self._stalled += 1
+            return
+        at_ns = link.arrival_ns(loop.now_ns, ordered=True) + also.delay_ns
+        if also.lose:
+            at_ns += also.retransmitted_ns()
+        if at_ns <= self._last_ns:
+            at_ns = self._last_ns + 1
+        self._last_ns = at_ns
+        loop.at(at_ns, self._arrive)
+
+    def _arrive(self) -> None:
+        if not self._open:
+            return
+        if self._link.cut or self._also.cut:
+            self._stalled += 1
+        else:
+            self._steps.popleft()()
+
+    def go_on(self) -> None:
+        """After a heal: what was stalled is on its way again."""
+        stalled, self._stalled = self._stalled, 0
+        for _ in range(stalled):
+            self._depart()
+
+    def close(self) -> None:
+        """What is on its way is lost."""
+        self._open = False
+        self._steps.clear()
