@@ -41,6 +41,8 @@ from nodes.wire.messages import Message
 from nodes.world import World
 
 TICK_NS = 200 * MILLISECOND
+IDLE_NS = 1 * SECOND
+"""Between ticks of a cluster in which no data node is known."""
 LOOKED_AT = 500
 """Blocks judged in one tick."""
 SWEPT = 200
@@ -202,7 +204,7 @@ class BlockKeeper:
         """Goes on for as long as the server does."""
         self.ask_all()
         while True:
-            await self._world.clock.sleep(TICK_NS)
+            await self._world.clock.sleep(TICK_NS if self.map.nodes or self._config.nodes else IDLE_NS)
             self._tick()
 
     def ask_all(self) -> None:

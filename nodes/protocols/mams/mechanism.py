@@ -231,7 +231,13 @@ class Mams:
             await self._rejoin()
         else:
             self._follow(seen.place)
-            await following.changed(REGISTER_NS)
+            await following.changed(self._look_again_ns(seen.place))
+
+    def _look_again_ns(self, place: Place) -> int:
+        """A junior offers itself until it is taken in. Watches wake whoever is in step: it looks by itself once per heartbeat."""
+        if place.state == JUNIOR or self._reading is not None:
+            return REGISTER_NS
+        return self._replica.config.cluster.timing.heartbeat_ms * MILLISECOND
 
     async def _await_turn(self) -> None:
         """A server that lost its place with its lock leaves the election to the others for a while."""
