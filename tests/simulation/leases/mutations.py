@@ -26,7 +26,7 @@ def session_ended_early(seed: int, protocol: str, mutations: Mutations) -> Lab:
 
 
 def heartbeat_by_follower_read(seed: int, protocol: str, mutations: Mutations) -> Lab:
-    """The active's server of the ensemble is cut off from the others, and goes on answering reads for the sync limit; nobody counts its session alive."""
+    """The active's server of the ensemble is cut off from the others: it answers reads for the sync limit, but nobody counts the session alive."""
     lab = Lab(seed, protocol, mutations)
     lab.at_lonely_follower()
     lab.run_ms(4_500)
@@ -37,7 +37,7 @@ def heartbeat_by_follower_read(seed: int, protocol: str, mutations: Mutations) -
 
 
 def lease_without_margin(seed: int, protocol: str, mutations: Mutations) -> Lab:
-    """The old active's clock is slow, those of the others are fast. It is cut off when its lease has little left, so that nothing of it is in doubt."""
+    """The old active's clock is slow, those of the others are fast. It is cut off late in its lease: what it proposes now is undecided."""
     lab = Lab(seed, protocol, mutations)
     drift(lab)
     lab.await_heartbeat()
