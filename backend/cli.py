@@ -88,6 +88,21 @@ def fault(
     print(json.dumps({key: value for key, value in answer.items() if value is not None}))
 
 
+@app.command()
+def force(
+    context: typer.Context,
+    group: Annotated[str, typer.Argument(help="A group that is not served: g1.")],
+    server: Annotated[str, typer.Argument(help="The server of it that is to serve.")],
+    port: Port = None,
+) -> None:
+    """Have a server serve without the others; what only they hold is lost. Refused while the group is served."""
+    from backend import remote
+
+    request = {"verb": "force", "targets": [group, server], "options": {}}
+    answer = remote.ask(port_of(context, port), "POST", "/api/faults", request)
+    print(json.dumps({key: value for key, value in answer.items() if value is not None}))
+
+
 def split_arguments(arguments: list[str]) -> tuple[list[str], dict[str, Any]]:
     """Targets, and options as `--name value`, `--name=value` or `--name` for true."""
     words: list[str] = []

@@ -19,6 +19,7 @@ from nodes.mechanisms import IMAGE_STORES, MESSAGES
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Made
 from nodes.metadata.records import MakeRecord
+from nodes.mutations import NO_MUTATIONS
 from nodes.real.clock import RealClock, monotonic_ns
 from nodes.real.connection import Identity
 from nodes.real.disk import RealDisk
@@ -43,7 +44,7 @@ IMAGES = "image"
 def namespace_of(inodes: int) -> Namespace:
     """So many inodes, a directory for every fifty of them."""
     namespace = Namespace()
-    namespace.sessions.open("bench", None)
+    namespace.sessions.open("bench", 0, None)
     directories = max(1, inodes // 50)
     for number in range(1, inodes):
         is_directory = number <= directories
@@ -118,7 +119,9 @@ class Node:
         store = self.stores.get((strategy, partitions))
         if store is None:
             make = IMAGE_STORES[strategy]
-            store = self.stores[strategy, partitions] = make(self.world, partitions, list, lambda: 1)
+            store = self.stores[strategy, partitions] = make(
+                self.world, partitions, list, lambda: 1, NO_MUTATIONS
+            )
         return store
 
     def _on_message(self, peer: str, message: Message) -> None:
@@ -172,7 +175,7 @@ class Node:
             self.world.disk.remove(f"{IMAGES}/{path}")
         gc.collect()
         began_ns = monotonic_ns()
-        read = await self._current.read(sources, lambda: None)
+        read = await self._current.read(sources, lambda: None, 0)
         took_ns = monotonic_ns() - began_ns
         assert read is not None
         return {"s": took_ns / 1e9, "inodes": len(read[0].tree.inodes)}

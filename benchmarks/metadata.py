@@ -38,7 +38,7 @@ from nodes.metadata.records import MakeRecord
 from nodes.units import DIRECTORY, ROOT, OpId
 import os
 resident = lambda: int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-n = Namespace(); n.sessions.open("c", None); before = resident()
+n = Namespace(); n.sessions.open("c", 0, None); before = resident()
 for i in range({count}):
     parent = ROOT + (0 if i < 1000 else 1 + i % 1000)
     name = f"client1.abcdef0123-{{i}}"

@@ -90,9 +90,13 @@ class Family(msgspec.Struct, frozen=True):
         return HOLES.get(self.replication, _JOURNAL if self.journal_nodes else ())
 
     @property
-    def forced(self) -> bool:
-        """Whether a person can have one of its servers serve without the others; else everything lies on the nodes of the journal."""
-        return not self.journal_nodes
+    def cannot_force(self) -> str:
+        """Why no person can have one of its servers serve without the others; empty where one can."""
+        if self.journal_nodes:
+            return "its journal lies on nodes of its own: restart a majority of those"
+        if self.replication == "paxos":
+            return "nothing is decided without a majority of the servers that it began with: restart those"
+        return ""
 
     @property
     def images(self) -> bool:

@@ -12,6 +12,7 @@ from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Attributes, Result
 from nodes.metadata.planning import Look, Split
 from nodes.metadata.records import Record
+from nodes.mutations import Mutations
 from nodes.scope import Scope
 from nodes.units import OpId
 from nodes.wire.messages import JournalGroup, Mark, Message
@@ -92,8 +93,18 @@ class ImageStore(Protocol):
     def stored(self) -> list[int]:
         """The sn of every whole image on this disk, the newest last."""
 
-    def kept_sn(self) -> int:
-        """This server needs its own journal from behind this sn: its newest image, or an older one that is pinned; 0 without any."""
+    def kept_sn(self, newest: int, first_sn: int) -> int:
+        """This server needs its own journal from behind this sn, to begin from any of so many of its newest images, 0 when it has fewer; and
+        to reach every pin that a journal which begins with `first_sn` still can.
+        """
+
+    def pinned_sn(self, first_sn: int) -> int | None:
+        """The sn of the oldest image from which a journal that begins with `first_sn` leads to a pin, 0 when it leads there without an image; None
+        when it leads to none.
+        """
+
+    async def has_whole(self, accepts: Callable[[Mark], bool]) -> bool:
+        """Whether an image whose mark is accepted lies here with every byte that its manifest names. Raises OSError."""
 
     def bar(self, incarnation: int, sn: int) -> None:
         """From now on no image counts that goes beyond `sn` and is of an earlier incarnation of the cluster (safety rule 14)."""
@@ -112,10 +123,12 @@ class ImageStore(Protocol):
         The namespace must not change until `dumped` is called. Raises OSError.
         """
 
-    async def read(self, sources: list[str], progress: Callable[[], None]) -> tuple[Namespace, Mark] | None:
+    async def read(
+        self, sources: list[str], progress: Callable[[], None], most_sn: int
+    ) -> tuple[Namespace, Mark] | None:
         """Copies the best image that the sources offer to this disk, going on where an earlier attempt ended; None when that failed.
 
-        `progress` is called for every megabyte. Raises OSError.
+        One that reaches further than `most_sn` is not taken; with 0 any is. `progress` is called for every megabyte. Raises OSError.
         """
 
     async def survey(self, nodes: list[str], again: bool = False) -> list[StoredImage]:
@@ -125,8 +138,10 @@ class ImageStore(Protocol):
         """
 
 
-MakeImageStore = Callable[[World, int, Callable[[], list[StoredFile]], Callable[[], int]], ImageStore]
-"""(world, partitions, the journals of this server's report, first sn of its journal)."""
+MakeImageStore = Callable[
+    [World, int, Callable[[], list[StoredFile]], Callable[[], int], Mutations], ImageStore
+]
+"""(world, partitions, the journals of this server's report, first sn of its journal, mutations)."""
 
 
 # --- journal_sync ----------------------------------------------------------------------------------------------------

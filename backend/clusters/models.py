@@ -198,6 +198,7 @@ class Cluster(BaseModel):
     )
     start_s: float | None = Field(description="Seconds from `up` to the first settled moment.")
     trouble: str = Field(description="Why the cluster could not start, in one line; else empty.")
+    variant: str = Field(description="safe, or paper: the protocol's literal text with all of its holes.")
     holes: list[str] = Field(description="The paper's holes that are open: the cluster is not safe.")
     timing: dict[str, int]
     groups: list[CountedGroup]

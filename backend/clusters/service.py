@@ -33,6 +33,7 @@ def cluster(lab: Lab) -> dict[str, Any]:
         "settled": fabric.settled(),
         "start_s": lab.start_s,
         "trouble": lab.trouble or lab.store.trouble,
+        "variant": config.variant,
         "holes": list(opened(config.holes)),
         "timing": msgspec.structs.asdict(config.timing),
         "groups": groups(lab),

@@ -16,7 +16,11 @@ class ClusterChange(Strict):
     """What differs from the scenario's own cluster; what is left out stays."""
 
     protocol: str | None = Word
-    variant: str | None = Word
+    variant: str | None = Field(
+        default=None,
+        max_length=40,
+        description="paper: all holes of the protocol's text; variant and holes stand in place of the scenario's own.",
+    )
     groups: int | None = Field(default=None, ge=1, le=8)
     standbys: int | None = Counted
     placement: str | None = Word

@@ -40,6 +40,8 @@ def on_another(scenario: Scenario, change: dict[str, Any]) -> Scenario:
     own = msgspec.to_builtins(scenario.cluster)
     if change.get("protocol", own["protocol"]) != own["protocol"]:
         own |= dict.fromkeys(OF_ONE_FAMILY)
+    if "variant" in change or "holes" in change:
+        own |= {"variant": None, "holes": []}
     wanted = own | change
     try:
         cluster = msgspec.convert(wanted, ClusterPart)

@@ -17,6 +17,7 @@ from backend.explore import found
 from backend.explore.campaign import Campaign, Tally, Target, shrunk
 from backend.explore.executors import Dask, Executor, Processes, WorkersLost
 from backend.explore.steps import explore_steps
+from backend.interrupts import heed
 from backend.scenarios.reading import read
 from nodes.config import Holes
 from nodes.explore.draw import SAFE
@@ -28,6 +29,8 @@ SEEDS = re.compile(r"^(\d{1,12})\.\.(\d{1,12})$")
 SEEDS_MAX = 1_000_000
 SHRUNK_TRIALS = 1_500
 SHRUNK_MAX = 12
+SAID_EVERY_S = 20
+"""Where no terminal shows progress."""
 console = Console(stderr=True, highlight=False)
 
 
@@ -48,6 +51,7 @@ class Wish(msgspec.Struct, frozen=True):
 
 def explore_command(file: Path | None, wish: Wish) -> int:
     """A file without a trial is searched by its own steps, with other seeds. Raises LabError."""
+    heed()
     if file is None:
         return explore(wish)
     if wish.protocol is not None or wish.everything:
@@ -118,11 +122,16 @@ def watched(
     with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
         total = until_s if until_s is not None else float(len(seeds or ()))
         line = progress.add_task("exploring", total=total)
-        began_s = time.monotonic()
+        began_s = said_s = time.monotonic()
 
         def show(tally: Tally) -> None:
-            done = time.monotonic() - began_s if until_s is not None else tally.seeds
+            nonlocal said_s
+            now_s = time.monotonic()
+            done = now_s - began_s if until_s is not None else tally.seeds
             progress.update(line, completed=done, description=summary(tally))
+            if progress.disable and now_s - said_s > SAID_EVERY_S:
+                said_s = now_s
+                console.print(f"{summary(tally)}, {min(1, done / max(total, 1e-9)):.0%} done")
 
         return Campaign(target, executor, seeds, until_s, show, base=base).run()
 

@@ -27,6 +27,8 @@ class Faults:
         self.fabric = fabric
         self.added = ""
         """The server that `add_server` made last."""
+        self.forced = ""
+        """What `force` did last, in one line."""
         self._verbs: dict[str, Callable[[list[str], dict[str, Any]], Awaitable[int]]] = {
             "crash": self._crash,
             "restart": self._restart,
@@ -41,6 +43,7 @@ class Faults:
             "heal_all": self._heal_all,
             "take_lock": self._take_lock,
             "force_view": self._force_view,
+            "force": self._force,
             "expire_session": self._expire_session,
             "add_server": self._add_server,
             "slow_disk": self._disk,
@@ -219,6 +222,53 @@ class Faults:
                 if (await self.fabric.ask(member, {"do": "change_view"}))["asked"]:
                     return self.fabric.ledger.begin("force_view", [group, member], {})
         raise Impossible(f"nobody of {group} is in its view now")
+
+    async def _force(self, targets: list[str], options: dict[str, Any]) -> int:
+        """A server serves without the quorum that safety asks for; refused while somebody serves."""
+        name, protocol = targets[-1], self.fabric.home.file.cluster.protocol
+        known = self.fabric.picture.servers.get(name)
+        if known is None:
+            raise Malformed(f"{name!r} is no metadata server")
+        group = group_of(targets[0], self.fabric.picture) if len(targets) == 2 else known.group
+        if known.group != group:
+            raise Malformed(f"{name} is no server of {group}")
+        if family_named(protocol).cannot_force:
+            raise FaultUnsupported(f"{protocol} cannot be forced: {family_named(protocol).cannot_force}")
+        self._running([name], "force")
+        standing = await self._standing(group)
+        for other, told in standing.items():
+            if told["serves"]:
+                raise Impossible(f"{group} is served by {other} already: nothing is forced")
+        refused = (await self.fabric.ask(name, {"do": "force"}))["refused"]
+        if refused:
+            raise Impossible(f"{name} is not forced: {refused}")
+        sn = standing.get(name, {}).get("sn", known.sn)
+        self.forced = self._cost(group, name, sn, standing)
+        return self.fabric.ledger.begin("force", [group, name], {"sn": sn})
+
+    async def _standing(self, group: str) -> dict[str, dict[str, Any]]:
+        """What the servers of a group that answer say of themselves."""
+        standing: dict[str, dict[str, Any]] = {}
+        for server in self.fabric.picture.servers.values():
+            if server.group == group and self.fabric.state_of(server.name) == "running":
+                with contextlib.suppress(Unavailable):
+                    standing[server.name] = await self.fabric.ask(server.name, {"do": "standing"})
+        return standing
+
+    def _cost(self, group: str, name: str, sn: int, standing: dict[str, dict[str, Any]]) -> str:
+        """What may be lost, as far as it can be known here."""
+        known_sn = max(
+            [self.fabric.picture.groups[group].commit_sn, *(each["sn"] for each in standing.values())]
+        )
+        silent = [
+            each.name
+            for each in self.fabric.picture.servers.values()
+            if each.group == group and each.name not in standing
+        ]
+        line = f"{name} has everything up to sn {sn}; sn {known_sn} is the last one known in {group}"
+        if known_sn > sn:
+            return f"{line}: sn {sn + 1} to {known_sn} may be lost"
+        return f"{line}: what {', '.join(silent)} alone may hold after it is lost" if silent else line
 
     def _members(self, group: str) -> list[str]:
         """Who says that it is one, in any order. The view itself also names who has just fallen, or is back and has to join it again."""

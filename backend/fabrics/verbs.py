@@ -35,6 +35,8 @@ class Verb(msgspec.Struct, frozen=True):
     """Fewest and most targets."""
     locked: bool | None = None
     """Only for families whose groups have a lock (True) or have none (False)."""
+    asks: bool = False
+    """The page says what it costs now, and asks once more."""
 
 
 DIRECTION = VerbOption("direction", "direction", "both")
@@ -137,6 +139,15 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb("skew_clock", "T", "Skew the clock", "server", (VerbOption("ms", "offset", 60_000),), "skew_clock"),
     Verb("add_server", "N", "Add a server", "group"),
+    Verb(
+        "force",
+        "J",
+        "Force it to serve",
+        "server",
+        danger="It serves without the others; what only they hold is lost.",
+        counts=(1, 2),
+        asks=True,
+    ),
 )
 
 BY_NAME = {verb.verb: verb for verb in VERBS}
@@ -145,13 +156,16 @@ ELSEWHERE = {
     "reorder": "reorders messages",
 }
 LINK_VERBS = ("cut", "delay", "lose", "damage")
-AT_ONCE = ("take_lock", "force_view", "expire_session", "add_server", "corrupt")
+AT_ONCE = ("take_lock", "force_view", "expire_session", "add_server", "corrupt", "force")
 """Verbs that are over as soon as they are done."""
 
 
 def verbs_of(family: Family) -> list[Verb]:
     """What can be done to a cluster of this family."""
-    return [verb for verb in VERBS if verb.locked in (None, family.locked)]
+    forced = not family.cannot_force
+    return [
+        verb for verb in VERBS if verb.locked in (None, family.locked) and (forced or verb.verb != "force")
+    ]
 
 
 def verb_named(name: str) -> Verb:

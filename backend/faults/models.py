@@ -23,6 +23,7 @@ class VerbOut(BaseModel):
     options: list[VerbOptionOut]
     undo: str | None
     danger: str | None
+    asks: bool = Field(description="The page says what it costs now, and asks once more.")
 
 
 class FaultRequest(Strict):
@@ -37,4 +38,5 @@ class FaultDone(BaseModel):
     fault: int = Field(
         description="Its number; of an undoing verb the number of what it undid, 0 for nothing."
     )
+    detail: str | None = Field(default=None, description="Of force: what the server goes on with.")
     added: str | None = Field(default=None, description="The server that add_server made.")

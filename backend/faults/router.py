@@ -26,4 +26,9 @@ async def do_fault(request: FaultRequest, lab: TheLab) -> dict[str, Any]:
     async with lab.fault_lock:
         fault = await lab.faults.do(request.verb, request.targets, request.options)
     lab.hub.processes_changed()
-    return {"fault": fault, "added": lab.faults.added if request.verb == "add_server" else None}
+    detail = lab.faults.forced if request.verb == "force" else None
+    return {
+        "fault": fault,
+        "detail": detail,
+        "added": lab.faults.added if request.verb == "add_server" else None,
+    }

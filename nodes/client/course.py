@@ -26,6 +26,8 @@ class Course:
         """Who is asked."""
         self.waiting: asyncio.Future[tuple[str, Reply]] | None = None
         self.tries = 0
+        self.copies = 0
+        """Requests that were sent, wherever to."""
         self.leg = 0
         """How often it has been referred: a group that refers it carries no copy of that leg out any more (safety rule 25)."""
         self.answered: tuple[str, Reply] | None = None

@@ -21,6 +21,10 @@ class Routes:
         self.epoch_seen = 0
         self.opened = False
         """Whether the client's session is open at this group."""
+        self.sent = 0
+        """The largest number of a change that this group was ever asked for."""
+        self.used_ns = 0
+        """When the session was last renewed, by a change or by itself."""
 
     def first(self, writes: bool, now_ns: int) -> str:
         """Who is asked first: the one believed to be active; for a read that any may answer, each in turn that is not silent."""

@@ -10,6 +10,7 @@ import asyncio
 
 from nodes.client.course import Course, Reply
 from nodes.client.dentries import Dentries, depth_of
+from nodes.client.keeping import Keeping, SessionCall
 from nodes.client.retry import pause_ns
 from nodes.client.routing import Routes
 from nodes.client.sequences import make_way, summary
@@ -79,7 +80,8 @@ class SmartClient:
         self._next = 0
         self._open: dict[int, Course] = {}
         self._waiting_for_room: list[asyncio.Future[None]] = []
-        self._opening: dict[int, asyncio.Future[None]] = {}
+        ttl_ns = cluster.session_ttl_ms * MILLISECOND
+        self._keeping = Keeping(world.clock, ttl_ns, self._groups, self._run_session)
         world.network.receive(self.on_message)
 
     @property
@@ -146,7 +148,7 @@ class SmartClient:
         if answer.error:
             name, _, explanation = answer.error.partition(": ")
             if name == "ESTALE":
-                self._open_anew(course.group)
+                self._keeping.open_anew(course.group)
             raise FsError(name, explanation)
         if not self._alone:
             self._learn_result(operation, answer, course.began_moves)
@@ -176,27 +178,21 @@ class SmartClient:
             if not room.done():
                 room.set_result(None)
 
-    async def _open_at(self, group: int) -> None:
-        """The session's record, once per group, before the first change there."""
-        opening = self._opening.get(group)
-        if opening is None:
-            opening = self._opening[group] = asyncio.ensure_future(self._open_session(group))
-        if not opening.done():
-            await opening
-
-    def _open_anew(self, group: int) -> None:
-        """The session is not known there: the cluster went back to before it. This call is refused, the next one opens it again."""
-        self._opening.pop(group, None)
-        self._groups[group].opened = False
-
-    async def _open_session(self, group: int) -> None:
-        course = self._course(OpenSession(), group)
+    async def _run_session(self, operation: SessionCall, group: int) -> Answer | None:
+        """A call that concerns the session at one group."""
+        course = self._course(operation, group)
+        course.check = type(operation) is OpenSession and not self._groups[group].opened
         try:
             answer = await self._until_answered(course)
         finally:
             del self._open[course.number]
+            self._make_room()
         self._tell(course, answer)
-        self._groups[group].opened = answer is not None and not answer.error
+        return answer
+
+    async def close(self) -> None:
+        """The client ends: its sessions are closed. Calls that are under way may be refused."""
+        await self._keeping.close()
 
     # --- one call --------------------------------------------------------------------------------------------------
 
@@ -210,8 +206,12 @@ class SmartClient:
                 return error
         course.server = self._groups[course.group].first(is_write, course.began_ns)
         while True:
-            if is_write and type(operation) is not OpenSession and not self._groups[course.group].opened:
-                await self._open_at(course.group)
+            if (
+                is_write
+                and type(operation) not in (OpenSession, CloseSession)
+                and not self._groups[course.group].opened
+            ):
+                await self._keeping.open_at(course.group)
             course.tries += 1
             peer, reply = await self._ask(course)
             routes = self._groups[course.group]
@@ -220,12 +220,15 @@ class SmartClient:
             if isinstance(reply, Answer) and routes.accept(peer, reply.epoch, is_write):
                 self._seen_ns = max(self._seen_ns, reply.at_ns)
                 course.server = peer
-                return reply
+                if is_write:
+                    routes.used_ns = self._world.clock.monotonic_ns()
+                return reply if self._is_outcome(course, reply) else None
             now = self._world.clock.monotonic_ns()
             if now >= deadline_ns:
                 return None
             if isinstance(reply, Checked):
                 course.check, course.server = False, peer
+                self._seen_ns = max(self._seen_ns, reply.at_ns)
                 continue
             if isinstance(reply, Referred) and routes.accept(peer, reply.epoch):
                 course.leg += 1
@@ -246,6 +249,10 @@ class SmartClient:
             course.led = self._good_hints and course.server == hint and not course.led
             if reply is not None and not course.led:
                 await self._world.clock.sleep(pause_ns(course.tries, self._world.rng))
+
+    def _is_outcome(self, course: Course, answer: Answer) -> bool:
+        """That the session is not known, or the call forgotten, says nothing of a call of which a copy was sent before."""
+        return not (answer.forgotten and course.copies > 1 and type(course.operation) in WRITES)
 
     def _from_elsewhere(self, peer: str, reply: Reply, asked: Routes) -> tuple[Routes, Reply]:
         """A group that was asked before may still answer, and then it has carried the call out; all else comes too late."""
@@ -333,8 +340,7 @@ class SmartClient:
         if course.check:
             self._world.network.send(course.server, CheckOperation(self._session, number))
         else:
-            lowest = next(iter(self._open))
-            request = Request(self._session, number, lowest, course.operation)
+            request = self._request(course)
             if not self._alone:
                 request.seen_ns, request.leg = self._seen_ns, course.leg
                 if any(start is not TOP for start in course.starts):
@@ -344,6 +350,16 @@ class SmartClient:
             return await waiting
         finally:
             timer.cancel()
+
+    def _request(self, course: Course) -> Request:
+        operation = course.operation
+        if isinstance(operation, OpenSession):
+            operation = OpenSession(operation.since, self._seen_ns)
+        elif type(operation) in WRITES:
+            routes = self._groups[course.group]
+            routes.sent = max(routes.sent, course.number)
+        course.copies += 1
+        return Request(self._session, course.number, next(iter(self._open)), operation)
 
     def _tell(self, course: Course, answer: Answer | None) -> None:
         now = self._world.clock.monotonic_ns()

@@ -106,21 +106,26 @@ class Lamps:
         if cluster.data.nodes:
             kept = BlocksKept()
             self._lasting += [kept, BarrierBlocks(kept.replicas)]
+        self._lasting_steps: dict[type[Event], list[Step]] = {}
+        for check in self._lasting:
+            for kind, step in check.steps.items():
+                self._lasting_steps.setdefault(kind, []).append(step)
         self._look_ns = 0
 
     def on_event(self, stamped: Stamped) -> None:
         event = stamped.event
+        kind = type(event)
         if isinstance(event, TakenBack):
             self._take_back(stamped.server, event)
-        era = self._eras[self._era_of(stamped)]
+        era = self._eras[self._era_of(stamped) if len(self._eras) > 1 else 0]
         group = era.only or era.groups.get(self._group_of(stamped))
         if group is not None:
-            for step in group.steps.get(type(event), ()):
+            for step in group.steps.get(kind, ()):
                 step(stamped, event)
         for check in era.shared:
             check.on_event(stamped)
-        for check in self._lasting:
-            check.on_event(stamped)
+        for step in self._lasting_steps.get(kind, ()):
+            step(stamped, event)
         if stamped.at_ns > self._look_ns:
             self._look_ns = stamped.at_ns + SECOND
             for check in (*self._eras[-1].checks, *self._lasting):

@@ -53,6 +53,8 @@ class Bodies:
         self.digest = 0
         self._bodies: dict[int, Body] = {}
         self._owners: dict[int, Body] = {}
+        self._held: dict[int, None] = {}
+        """Inodes of the bodies that have a writer."""
 
     def __iter__(self):  # type: ignore[no-untyped-def]
         return iter(self._bodies.values())
@@ -93,6 +95,7 @@ class Bodies:
 
     def _unmake(self, inode: int, digest: int) -> None:
         del self._bodies[inode]
+        self._held.pop(inode, None)
         self.digest = digest
 
     def grow(self, inode: int, length: int, number: int, undo: Undo) -> None:
@@ -111,6 +114,13 @@ class Bodies:
         body = self._bodies[inode]
         self._change(body, [_restamped(block) for block in _unfinished(body)], body.writer, undo)
 
+    def give_up(self, client: str, undo: Undo) -> None:
+        """Completes whatever this client was writing, without the unfinished block: nobody was answered what is in it."""
+        for inode in list(self._held):
+            writer = self._bodies[inode].writer
+            if writer is not None and writer.client == client:
+                self.grow(inode, 0, 0, undo)
+
     def drop(self, inodes: Iterable[int], undo: Undo) -> None:
         """Frees all blocks of these inodes, those among them that have a body."""
         gone = [self._bodies.pop(inode) for inode in inodes if inode in self._bodies]
@@ -119,6 +129,7 @@ class Bodies:
         if undo is not None:
             undo.append((self._undrop, gone, self.digest))
         for body in gone:
+            self._held.pop(body.inode, None)
             for block in body.blocks:
                 del self._owners[block.number]
         self.digest = (self.digest - sum(map(_terms, gone))) & MASK
@@ -136,14 +147,22 @@ class Bodies:
             undo.append((self._put_back, body, keep, old, body.writer, self.next_block, self.digest))
         change = sum(map(body.block_term, tail)) - sum(map(body.block_term, old)) - body.term
         self._replace(body, keep, tail)
-        body.writer = writer
+        self._give(body, writer)
         self.digest = (self.digest + change + body.term) & MASK
 
     def _put_back(
         self, body: Body, keep: int, tail: list[Block], writer: OpId | None, next_block: int, digest: int
     ) -> None:
         self._replace(body, keep, tail)
-        body.writer, self.next_block, self.digest = writer, next_block, digest
+        self._give(body, writer)
+        self.next_block, self.digest = next_block, digest
+
+    def _give(self, body: Body, writer: OpId | None) -> None:
+        body.writer = writer
+        if writer is None:
+            self._held.pop(body.inode, None)
+        else:
+            self._held[body.inode] = None
 
     def _replace(self, body: Body, keep: int, tail: list[Block]) -> None:
         for block in body.blocks[keep:]:
@@ -161,6 +180,7 @@ class Bodies:
 
     def _own(self, body: Body) -> None:
         self._bodies[body.inode] = body
+        self._give(body, body.writer)
         for block in body.blocks:
             self._owners[block.number] = body
 

@@ -174,23 +174,30 @@ class Loader:
         except (KeyError, TypeError, ValueError, OverflowError, msgspec.DecodeError) as error:
             raise ImageDamaged(f"{stream.where} does not fit together: {error!r}") from None
 
-    def finish(self) -> Namespace:
-        """The namespace, once every partition is in it. Raises ImageDamaged when one lacks, or the digest is not the header's."""
+    def finish(self, checked: bool = True) -> Namespace:
+        """The namespace, once every partition is in it. Raises ImageDamaged when one lacks, or the digest is not the header's.
+
+        `checked` is False only in a mutation.
+        """
         header, tree = self.header, self.namespace.tree
-        if header is None or len(self.loaded) < header.partitions:
-            missing = sorted(set(range(header.partitions if header else 1)) - self.loaded)
+        if header is None:
+            raise ImageDamaged("the image ends too early: partition 0 is not whole")
+        tree.next_number, tree.moves = header.next_number, header.moves
+        self.namespace.newest_ns = header.newest_ns
+        tree.digest = (self._digest + header.moves * MOVE_TERM) & MASK
+        if checked:
+            self._check(header)
+        return self.namespace
+
+    def _check(self, header: Header) -> None:
+        tree = self.namespace.tree
+        if len(self.loaded) < header.partitions:
+            missing = sorted(set(range(header.partitions)) - self.loaded)
             raise ImageDamaged(f"the image ends too early: partition {missing[0]} is not whole")
         if len(tree.inodes) != header.inodes or (tree.group == ROOT_GROUP and ROOT not in tree.inodes):
             raise ImageDamaged(f"the image holds {len(tree.inodes)} inodes; its header says {header.inodes}")
-        tree.next_number, tree.moves, self.namespace.newest_ns = (
-            header.next_number,
-            header.moves,
-            header.newest_ns,
-        )
-        tree.digest = (self._digest + header.moves * MOVE_TERM) & MASK
         if self.namespace.digest != header.digest:
             raise ImageDamaged("the namespace in the image does not have the digest of its header")
-        return self.namespace
 
 
 class Stream:

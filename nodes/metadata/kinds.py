@@ -20,7 +20,7 @@ InodeRow = tuple[int, int, int, int, str, str, int, int, int, bool]
 DentryRow = tuple[int, str, int]
 BodyRow = tuple[int, int, list[Block], OpId | None]
 UnitRow = tuple[int, Unit]
-SessionRow = tuple[str, int, dict[int, Result]]
+SessionRow = tuple[str, int, int, dict[int, Result]]
 
 Placed = tuple[int | None, list[Any]]
 """The number of the directory whose partition some rows go to (None: the first partition), and the rows, at most `BATCH`; perhaps none, so
@@ -193,12 +193,12 @@ def _load_crossing(namespace: Namespace, rows: list[Any]) -> int:
 
 def _session_rows(namespace: Namespace) -> Iterator[Placed]:
     for client, each in namespace.sessions:
-        yield None, [(client, each.lowest_open, each.results)]
+        yield None, [(client, each.lowest_open, each.used_ns, each.results)]
 
 
 def _load_sessions(namespace: Namespace, rows: list[SessionRow]) -> int:
-    for client, lowest_open, results in rows:
-        namespace.sessions.restore(client, lowest_open, results)
+    for client, lowest_open, used_ns, results in rows:
+        namespace.sessions.restore(client, lowest_open, used_ns, results)
     return 0
 
 

@@ -11,7 +11,7 @@ from nodes.metadata.digest import MASK
 from nodes.metadata.effects import Busy
 from nodes.metadata.files import FILE_PLANNERS, Files, file_appliers
 from nodes.metadata.lookup import Start
-from nodes.metadata.operations import CloseSession, Failed, OpenSession, Read, Result, Write
+from nodes.metadata.operations import CloseSession, EndSession, Failed, OpenSession, Read, Result, Write
 from nodes.metadata.planning import ALONE, PLANNERS, Call, Plan, Way
 from nodes.metadata.reading import Reader
 from nodes.metadata.records import (
@@ -20,6 +20,7 @@ from nodes.metadata.records import (
     BarrierRecord,
     CloseSessionRecord,
     DecideRecord,
+    EndSessionRecord,
     GrowRecord,
     IncarnationRecord,
     KeepRecord,
@@ -69,8 +70,11 @@ class Namespace:
             AlterRecord: self._alter,
             KeepRecord: lambda record, undo: None,
             RefuseRecord: lambda record, undo: None,
-            OpenSessionRecord: lambda record, undo: self.sessions.open(record.op_id.client, undo),
-            CloseSessionRecord: lambda record, undo: self.sessions.close(record.op_id.client, undo),
+            OpenSessionRecord: lambda record, undo: self.sessions.open(
+                record.op_id.client, record.since, undo
+            ),
+            CloseSessionRecord: self._close_session,
+            EndSessionRecord: self._end_session,
             ReclaimRecord: lambda record, undo: self.tree.drop(record.inode, undo),
             BarrierRecord: lambda record, undo: None,
             IncarnationRecord: self._begin_incarnation,
@@ -140,7 +144,7 @@ class Namespace:
         if kind in REMEMBERED and record.op_id.client:  # type: ignore[union-attr]
             if kind is DecideRecord and not (record.commit or type(record.result) is Failed):  # type: ignore[union-attr]
                 return
-            self.sessions.remember(record.op_id, record.lowest_open, record.result, undo)  # type: ignore[union-attr]
+            self.sessions.remember(record.op_id, record.lowest_open, record.result, record.at_ns, undo)  # type: ignore[union-attr]
 
     def undo(self, entry: Any) -> None:
         """Takes back one entry of an undo list; the entries of a record, and the records, from the last to the first."""
@@ -172,6 +176,21 @@ class Namespace:
 
     def _remove(self, record: RemoveRecord, undo: Undo) -> None:
         self.tree.remove(self.tree.inodes[record.parent], record.name, record.at_ns, undo)
+
+    def _close_session(self, record: CloseSessionRecord, undo: Undo) -> None:
+        self.tree.bodies.give_up(record.op_id.client, undo)
+        self.sessions.close(record.op_id.client, record.at_ns, undo)
+
+    def _end_session(self, record: EndSessionRecord, undo: Undo) -> None:
+        self.tree.bodies.give_up(record.client, undo)
+        self.sessions.end(record.client, undo)
+
+    def plan_end(self, operation: EndSession, now_ns: int) -> Record:
+        """Raises FsError ESTALE when the client is not known, or something has been recorded of it since."""
+        sessions = self.sessions
+        if not sessions.known(operation.client) or sessions.used_ns(operation.client) != operation.used_ns:
+            raise FsError("ESTALE", f"the session {operation.client} is in use, or has ended")
+        return EndSessionRecord(now_ns, operation.client)
 
     def _begin_incarnation(self, record: IncarnationRecord, undo: Undo) -> None:
         self.tree.begin_incarnation(record.number, undo)

@@ -132,11 +132,23 @@ class Restamp(_Operation, array_like=True, tag=True, gc=False):
 
 
 class OpenSession(_Operation, array_like=True, tag=True, gc=False):
-    """Begins the memory of one client's calls; a session that is open stays as it is."""
+    """Begins the memory of one client's calls; a session that is open is renewed, and else stays as it is."""
+
+    since: int = 0
+    """Lower numbers were sent while an earlier session of this client was open here, and are refused."""
+    asked_ns: int = 0
+    """A stamp that the group gave the client shortly before: a copy that comes a session's time to live later is refused with ESTALE."""
 
 
 class CloseSession(_Operation, array_like=True, tag=True, gc=False):
-    """Ends the memory of one client's calls; whatever comes later is refused with ESTALE."""
+    """Ends the memory of one client's calls, and gives up what it was writing; whatever comes later is refused with ESTALE."""
+
+
+class EndSession(_Operation, array_like=True, tag=True, gc=False):
+    """No client's: a symmetric member asks that the session of one that is dead ends, if nothing has been recorded of it since `used_ns`."""
+
+    client: str
+    used_ns: int
 
 
 class Stat(_Operation, array_like=True, tag=True, gc=False):

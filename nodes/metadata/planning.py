@@ -309,7 +309,7 @@ def plan_set_replication(tree: Tree, operation: SetReplication, call: Call, way:
 
 
 def plan_open_session(tree: Tree, operation: OpenSession, call: Call, way: Way) -> Plan:
-    return OpenSessionRecord(*call, DONE)
+    return OpenSessionRecord(*call, DONE, operation.since)
 
 
 def plan_close_session(tree: Tree, operation: CloseSession, call: Call, way: Way) -> Plan:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from nodes.metadata.changes import Change
-from nodes.metadata.operations import Result, Write
+from nodes.metadata.operations import EndSession, Result, Write
 from nodes.metadata.placement import Unit
 from nodes.units import OpId
 
@@ -80,11 +80,11 @@ class RefuseRecord(ClientRecord, array_like=True, tag=True, gc=False):
 
 
 class OpenSessionRecord(ClientRecord, array_like=True, tag=True, gc=False):
-    pass
+    since: int = 0
 
 
 class CloseSessionRecord(ClientRecord, array_like=True, tag=True, gc=False):
-    pass
+    """Its results are forgotten; that it was closed is known until `EndSessionRecord`."""
 
 
 class AppendRecord(ClientRecord, array_like=True, tag=True, gc=False):
@@ -138,6 +138,12 @@ class EndRecord(_InnerRecord, array_like=True, tag=True, gc=False):
     """At the coordinator of a coordinated operation: every participant knows the decision."""
 
     seq: int
+
+
+class EndSessionRecord(_InnerRecord, array_like=True, tag=True, gc=False):
+    """Nothing was recorded of a client for a session's time to live: it is forgotten, and what it was writing is given up (safety rule 10)."""
+
+    client: str
 
 
 class ReclaimRecord(_InnerRecord, array_like=True, tag=True, gc=False):
@@ -209,7 +215,7 @@ class CallRecord(_InnerRecord, array_like=True, tag=True, gc=False):
 
     op_id: OpId
     lowest_open: int
-    operation: Write
+    operation: Write | EndSession
 
 
 class AtimeRecord(_InnerRecord, array_like=True, tag=True, gc=False):
@@ -220,6 +226,7 @@ class AtimeRecord(_InnerRecord, array_like=True, tag=True, gc=False):
 
 Record = (
     MakeRecord | MoveRecord | LinkRecord | RemoveRecord | AlterRecord | KeepRecord | RefuseRecord | OpenSessionRecord | CloseSessionRecord
+    | EndSessionRecord
     | AppendRecord | GrowRecord | RestampRecord
     | BeginRecord | DecideRecord | EndRecord | VoteRecord | PromiseRecord | OutcomeRecord | FinishRecord | ReclaimRecord
     | BarrierRecord | IncarnationRecord | CallRecord | AtimeRecord

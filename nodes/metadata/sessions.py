@@ -11,16 +11,21 @@ from nodes.units import OpId
 
 OPEN_MAX = 4096
 """Calls of one client that may be open at once."""
+CLOSED = 1 << 62
+"""As the lowest open call: every call is refused, one that would open the session again too."""
+USED_TERM = 0x9E3779B97F4A7C15
 
 
 class Session:
     """One client: results by call number, those from `lowest_open` on."""
 
-    __slots__ = ("key", "lowest_open", "results", "terms")
+    __slots__ = ("key", "lowest_open", "results", "terms", "used_ns")
 
     def __init__(self, client: str):
         self.key = term((SESSION, client))
         self.lowest_open = 0
+        self.used_ns = 0
+        """Stamp of the last record of this client."""
         self.results: dict[int, Result] = {}
         self.terms: dict[int, int] = {}
         """What results added to the digest, so that it is not computed again when they go; of some there is none."""
@@ -28,7 +33,7 @@ class Session:
     @property
     def term(self) -> int:
         """The session without its results."""
-        return self.key * 3 + self.key * self.lowest_open
+        return self.key * 3 + self.key * self.lowest_open + self.used_ns * USED_TERM
 
     def result_term(self, number: int, result: Result) -> int:
         if type(result) is Made:
@@ -66,6 +71,15 @@ class Sessions:
         """Calls below it are forgotten. Raises KeyError."""
         return self._sessions[client].lowest_open
 
+    def used_ns(self, client: str) -> int:
+        """Stamp of the last record of this client; 0 when it is not known."""
+        session = self._sessions.get(client)
+        return 0 if session is None else session.used_ns
+
+    def unused_since(self, stamp_ns: int) -> list[str]:
+        """Clients of which nothing has been recorded since."""
+        return [client for client, session in self._sessions.items() if session.used_ns <= stamp_ns]
+
     def recompute_digest(self) -> int:
         total = 0
         for session in self._sessions.values():
@@ -75,44 +89,55 @@ class Sessions:
 
     # --- changes ---------------------------------------------------------------------------------------------------
 
-    def open(self, client: str, undo: Undo) -> None:
-        """Leaves an open session as it is."""
+    def open(self, client: str, since: int, undo: Undo) -> None:
+        """Leaves an open session as it is; of a new one, calls with numbers below `since` are refused."""
         if client in self._sessions:
             return
         if undo is not None:
             undo.append((self._unopen, client, self.digest))
         session = self._sessions[client] = Session(client)
+        session.lowest_open = since
         self.digest = (self.digest + session.term) & MASK
 
     def _unopen(self, client: str, digest: int) -> None:
         del self._sessions[client]
         self.digest = digest
 
-    def close(self, client: str, undo: Undo) -> None:
+    def close(self, client: str, at_ns: int, undo: Undo) -> None:
+        """Forgets the results, and refuses every call until the session ends: a late copy of what opened it does not open it again."""
+        self.end(client, undo)
+        closed = self._sessions[client] = Session(client)
+        closed.lowest_open, closed.used_ns = CLOSED, at_ns
+        self.digest = (self.digest + closed.term) & MASK
+
+    def end(self, client: str, undo: Undo) -> None:
+        """Forgets the client."""
         session = self._sessions.pop(client)
         if undo is not None:
-            undo.append((self._unclose, client, session, self.digest))
+            undo.append((self._unend, client, session, self.digest))
         gone = session.term + sum(
             session.result_term(number, result) for number, result in session.results.items()
         )
         self.digest = (self.digest - gone) & MASK
 
-    def _unclose(self, client: str, session: Session, digest: int) -> None:
+    def _unend(self, client: str, session: Session, digest: int) -> None:
         self._sessions[client] = session
         self.digest = digest
 
-    def remember(self, op_id: OpId, lowest_open: int, result: Result, undo: Undo) -> None:
+    def remember(self, op_id: OpId, lowest_open: int, result: Result, at_ns: int, undo: Undo) -> None:
         """Keeps a result, in the place of an `Absent` if there is one, and forgets those that the client has been given."""
         if self._short:
             self._forget_all(undo)
         session = self._sessions[op_id.client]
         results = session.results
-        old_lowest = session.lowest_open
+        old_lowest, old_used_ns = session.lowest_open, session.used_ns
         before = results.pop(op_id.number, None)
         gone_term = session.terms.get(op_id.number, 0)
         change = session.terms[op_id.number] = session.result_term(op_id.number, result)
         if before is not None:
             change -= gone_term or session.result_term(op_id.number, before)
+        change += (at_ns - old_used_ns) * USED_TERM
+        session.used_ns = at_ns
         forgotten: list[tuple[int, Result]] = []
         if lowest_open > old_lowest:
             change += session.key * (lowest_open - old_lowest)
@@ -125,7 +150,9 @@ class Sessions:
         if undo is not None:
             if before is not None:
                 forgotten.append((op_id.number, before))
-            undo.append((self._unremember, session, op_id.number, old_lowest, forgotten, self.digest))
+            undo.append(
+                (self._unremember, session, op_id.number, old_lowest, old_used_ns, forgotten, self.digest)
+            )
         results[op_id.number] = result
         self.digest = (self.digest + change) & MASK
 
@@ -134,13 +161,14 @@ class Sessions:
         session: Session,
         number: int,
         lowest_open: int,
+        used_ns: int,
         forgotten: list[tuple[int, Result]],
         digest: int,
     ) -> None:
         del session.results[number]
         session.terms.pop(number, None)
         session.results.update(forgotten)
-        session.lowest_open = lowest_open
+        session.lowest_open, session.used_ns = lowest_open, used_ns
         self.digest = digest
 
     def _forget_all(self, undo: Undo) -> None:
@@ -160,10 +188,10 @@ class Sessions:
 
     # --- images ----------------------------------------------------------------------------------------------------
 
-    def restore(self, client: str, lowest_open: int, results: dict[int, Result]) -> None:
+    def restore(self, client: str, lowest_open: int, used_ns: int, results: dict[int, Result]) -> None:
         """Puts a session of an image in its place."""
         session = self._sessions[client] = Session(client)
-        session.lowest_open, session.results = lowest_open, results
+        session.lowest_open, session.used_ns, session.results = lowest_open, used_ns, results
         terms = sum(session.result_term(number, result) for number, result in results.items())
         self.digest = (self.digest + session.term + terms) & MASK
 

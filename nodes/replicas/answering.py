@@ -14,7 +14,8 @@ from nodes.metadata.lookup import TOP, Elsewhere, Gone, Start
 from nodes.metadata.operations import WRITES, Absent, Failed, Result
 from nodes.metadata.placement import Placement
 from nodes.metadata.planning import ALONE, Look, Split, Way
-from nodes.metadata.records import RefuseRecord
+from nodes.metadata.records import EndSessionRecord, RefuseRecord
+from nodes.replicas.idle_sessions import IdleSessions
 from nodes.replicas.lease import Lease
 from nodes.replicas.record_clock import RecordClock
 from nodes.replicas.state import ReplicatedState
@@ -55,6 +56,7 @@ class Answering:
         self._lease = lease
         self._send = world.network.send
         self._times = times
+        self._idle_sessions = IdleSessions(world.clock, cluster)
         self._mutations = cluster.mutations
         self._early = cluster.holes.reads_before_flush
         """Reads and errors do not wait for what they show (`reads_before_flush`)."""
@@ -185,12 +187,14 @@ class Answering:
         writer = self.writer
         assert writer is not None
         namespace, op_id = self._state.namespace, OpId(request.session, request.number)
+        now_ns = self.now_ns()
         try:
+            self._idle_sessions.check_fresh(request.operation, namespace.sessions, op_id.client, now_ns)
             plan = namespace.plan(
                 request.operation,  # type: ignore[arg-type]
                 op_id,
                 request.lowest_open,
-                self.now_ns(),
+                now_ns,
                 ALONE if self._placement is None else Way(tuple(request.starts), self._placement),
             )
         except FsError as error:
@@ -212,6 +216,7 @@ class Answering:
         assert writer is not None
         if not namespace.remembers(op_id, request.lowest_open):
             answer = self._answer(request.number, None, error)
+            answer.forgotten = True
             self._when_safe(lambda: self._tell(peer, answer))
             return
         at = self.position()
@@ -232,6 +237,20 @@ class Answering:
         """Of the record that is made next; its time is new."""
         assert self.writer is not None
         return Position(*self.writer.next_place, self.now_ns())
+
+    async def end_idle_sessions(self) -> None:
+        """For ever: the sessions of clients that are dead end by records, but for those of which a call is under way."""
+        idle = self._idle_sessions
+        while True:
+            await self._world.clock.sleep(idle.round_ns)
+            writer, namespace = self.writer, self._state.namespace
+            if self._holds or self.still or self.draining or writer is None or writer.parked or self.full():
+                continue
+            busy = {op_id.client for op_id in (*self._shared, *namespace.crossing.calls)}
+            now_ns = self.now_ns()
+            for client in idle.due(namespace.sessions, now_ns):
+                if client not in busy:
+                    writer.apply(EndSessionRecord(now_ns, client))
 
     # --- several groups --------------------------------------------------------------------------------------------
 
@@ -331,6 +350,9 @@ class Answering:
         recorded = self._state.namespace.sessions.recorded(OpId(message.session, message.number))
         if type(recorded) is Absent:
             recorded = None
-        self._send(peer, Checked(message.number, self.epoch, "absent" if recorded is None else "recorded"))
+        self._send(
+            peer,
+            Checked(message.number, self.epoch, "absent" if recorded is None else "recorded", self.now_ns()),
+        )
         if recorded is not None:
             self._tell_recorded(peer, message.number, recorded)

@@ -131,6 +131,8 @@ class SimCluster:
         self._listeners: list[Callable[[Stamped], None]] = []
         self._outside: dict[str, Numbers] = {}
         self.places: dict[str, str] = {}
+        self._settled: bool | None = None
+        """None when it is to be looked at again: asked at every instant, it changes seldom."""
         self.configured: dict[str, list[str]] = {}
         """The members of each group's present configuration, where the family has one that changes."""
         links = Links(self._rng("links"), conditions)
@@ -197,6 +199,7 @@ class SimCluster:
         self._start_new(name, "", lambda world: start_journal(role, world, config))
 
     def _start_new(self, name: str, group: str, starter: Starter) -> Server:
+        self._settled = None
         server = self.servers[name] = Server(name, group, self._medium(name), Rate(self.loop), starter)
         self.start(server)
         return server
@@ -278,6 +281,7 @@ class SimCluster:
         event = stamped.event
         if type(event) is Placed:
             self.places[event.server] = event.state
+            self._settled = None
         elif type(event) is Configured:
             self.configured[event.group] = event.members
         for listener in self._listeners:
@@ -319,11 +323,21 @@ class SimCluster:
 
     def settled(self) -> bool:
         """Everybody who is not gone for ever is in step, and one leads each group where one does."""
+        if self._settled is None:
+            self._settled = self._look_whether_settled()
+        return self._settled
+
+    def _look_whether_settled(self) -> bool:
         there = [name for name, server in self.servers.items() if server.group and not server.gone]
         places = [self.places.get(name, "") for name in there]
         leads = sum(place in LEADING for place in places)
         expected = 0 if family_named(self.config.protocol).asked == "anywhere" else len(self.config.groups)
         return all(place in IN_STEP for place in places) and leads == expected
+
+    def lose_for_ever(self, server: Server) -> None:
+        """Its machine is lost; the cluster settles without it."""
+        server.gone = True
+        self._settled = None
 
     def mend_coordination(self) -> None:
         """The coordination service runs."""

@@ -7,6 +7,7 @@ import errno
 import os
 import random
 
+from nodes.sim.clock import finish
 from nodes.sim.conditions import CAPACITY
 from nodes.sim.loop import Machine
 from nodes.sim.medium import LEFT_BEHIND, Store, StoredFile
@@ -42,7 +43,8 @@ class SimFile:
             file.sync_failed(size)
             raise
         file.synced(size, cuts)
-        await self._disk.reached("after", self._path)
+        if self._disk.store.on_sync is not None:
+            await self._disk.reached("after", self._path)
 
     async def truncate(self, size: int) -> None:
         self._disk.store.check(self._path, "write")
@@ -63,9 +65,11 @@ class SimDisk:
 
     async def wait(self, path: str, *kinds: str) -> None:
         """As long as a sync takes. Raises OSError."""
-        await self.reached("before", path)
-        done: asyncio.Future[None] = asyncio.Future(loop=self.machine.loop)
-        self.machine.call_later(self.store.sync_ns(), _finish, done)
+        if self.store.on_sync is not None:
+            await self.reached("before", path)
+        loop = self.machine.loop
+        done: asyncio.Future[None] = asyncio.Future(loop=loop)
+        loop.at(loop.now_ns + self.store.sync_ns(), finish, done)
         await done
         self.store.check(path, *kinds)
 
@@ -161,8 +165,3 @@ def _whole(octets: bytes) -> StoredFile:
     file.octets += octets
     file.durable = len(octets)
     return file
-
-
-def _finish(done: asyncio.Future[None]) -> None:
-    if not done.done():
-        done.set_result(None)

@@ -108,7 +108,7 @@ class SimFaults(LinkFaults, DiskFaults):
         target = self._server(server)
         if target.process != "stopped":
             self._kill(target)
-        target.gone = True
+        self._cluster.lose_for_ever(target)
         return self._begin("gone", [server], lasting=False)
 
     def stop(self, server: str) -> int:
@@ -191,15 +191,16 @@ class SimFaults(LinkFaults, DiskFaults):
             return False
         return bool(self._cluster.ask(name, {"do": "change_view"})["asked"])
 
-    def force(self, group: str, server: str) -> int:
-        """A server serves without the quorum that safety asks for; refused while somebody serves."""
-        cluster = self._cluster
+    def force(self, *targets: str) -> int:
+        """[GROUP,] SERVER: it serves without the quorum that safety asks for; refused while somebody serves."""
+        cluster, server = self._cluster, targets[-1] if targets else ""
         target = self._server(server, "running")
-        if target.group != group:
-            raise FaultUnsupported(f"{server} is no server of {group}")
-        if not family_named(cluster.config.protocol).forced:
-            nodes = ", ".join(cluster.config.journal.nodes)
-            raise FaultUnsupported(f"{group} cannot be forced: its journal lies on {nodes}; restart those")
+        group = targets[0] if len(targets) == 2 else target.group
+        if not group or target.group != group:
+            raise FaultUnsupported(f"{server} is no server of {group or 'a group'}")
+        reason = family_named(cluster.config.protocol).cannot_force
+        if reason:
+            raise FaultUnsupported(f"{cluster.config.protocol} cannot be forced: {reason}")
         there = [
             name
             for name, each in cluster.servers.items()

@@ -24,6 +24,7 @@ class Link:
     __slots__ = (
         "_base_ns",
         "_conditions",
+        "_draw",
         "_spread_ns",
         "_tail_from",
         "_tail_ns",
@@ -36,7 +37,6 @@ class Link:
         "lose",
         "piled",
         "reorder",
-        "rng",
         "tcp",
     )
 
@@ -48,7 +48,7 @@ class Link:
         self._spread_ns = latency.spread_us * MICROSECOND
         self._tail_from = 1 - latency.tail_share
         self._tail_ns = latency.tail_us * MICROSECOND
-        self.rng = random.Random(stream)
+        self._draw = random.Random(stream).random
         """For latencies."""
         self.chance = random.Random(f"{stream}/chance")
         """For everything that happens to some messages only."""
@@ -80,18 +80,12 @@ class Link:
         for arrive in piled or ():
             arrive()
 
-    @property
-    def picks(self) -> bool:
-        """Whether something happens to some messages only, so that each travels by itself."""
-        return bool(self.lose or self.duplicate or self.reorder or self.damage)
-
     def arrival_ns(self, now_ns: int, _shared: random.Random | None = None, ordered: bool = False) -> int:
         """When what leaves now arrives; `ordered` for a TCP connection, which keeps the order by itself and is late, never out of order."""
-        draw = self.rng.random
-        share = draw()
+        share = self._draw()
         at_ns = now_ns + self.delay_ns + self._base_ns + int(share * self._spread_ns)
         if share > self._tail_from:
-            at_ns += int(draw() * self._tail_ns)
+            at_ns += int(self._draw() * self._tail_ns)
         if ordered:
             return at_ns + (self.retransmitted_ns() if self.lose else 0)
         if self.reorder and self.chance.random() < self.reorder:

@@ -16,9 +16,8 @@ from asyncio import events
 from collections import deque
 from collections.abc import Callable, Coroutine
 from heapq import heappop, heappush
+from itertools import count
 from typing import Any
-
-import msgspec
 
 SECOND = 1_000_000_000
 LIMIT = 1_000_000
@@ -32,18 +31,27 @@ class Stuck(Exception):
     """A run had nothing left to do, or did too much without time going on."""
 
 
-class Handle(msgspec.Struct):
-    """A callback in a queue; it can be cancelled."""
+class Handle:
+    """A callback that a machine runs later, unless it is cancelled before."""
 
-    callback: Callable[..., Any]
-    args: tuple[Any, ...]
-    cancelled_: bool = False
+    __slots__ = ("_args", "_callback", "_machine")
+
+    def __init__(self, machine: Machine, callback: Callable[..., Any], args: tuple[Any, ...]):
+        self._machine = machine
+        self._callback: Callable[..., Any] | None = callback
+        self._args = args
 
     def cancel(self) -> None:
-        self.cancelled_ = True
+        self._callback = None
 
-    def cancelled(self) -> bool:
-        return self.cancelled_
+    def due(self) -> None:
+        """Its time has come: it waits behind what is ready on its machine."""
+        if self._callback is not None:
+            self._machine.call(self._run)
+
+    def _run(self) -> None:
+        if self._callback is not None:
+            self._callback(*self._args)
 
 
 class Machine:
@@ -56,33 +64,33 @@ class Machine:
         self.context = contextvars.Context()
         """Given to every task of this life, so that whoever wakes it, it runs here; nothing is ever run inside it."""
         self.context.run(_machine.set, self)
-        self.queue: deque[Handle] = deque()
+        self.queue: deque[tuple[Callable[..., Any], tuple[Any, ...]]] = deque()
         self.idle: list[Callable[[], None]] = []
         self.at_turn_end: list[Callable[[], None]] = []
         """What leaves at the end of the present turn: trace, then messages."""
         self.tasks: dict[int, asyncio.Task[Any]] = {}
         self.paused = False
         self.dead = False
+        self.halted = False
+        """Paused or dead."""
         self.queued = False
 
-    def call(self, callback: Callable[..., Any], *args: Any) -> Handle:
+    def call(self, callback: Callable[..., Any], *args: Any) -> None:
         """Runs a callback on this machine, after all that waits there."""
-        handle = Handle(callback, args)
         if not self.dead:
-            self.queue.append(handle)
+            self.queue.append((callback, args))
             if not self.queued and not self.paused:
                 self.queued = True
                 self.loop.runnable.append(self)
-        return handle
 
     def call_first(self, callback: Callable[..., Any], *args: Any) -> None:
         """Runs a callback before all that waits on this machine."""
-        self.queue.appendleft(Handle(callback, args))
+        self.queue.appendleft((callback, args))
         self.loop.wake(self)
 
     def call_later(self, delay_ns: int, callback: Callable[..., Any], *args: Any) -> Handle:
-        handle = Handle(callback, args)
-        self.loop.at(self.loop.now_ns + max(0, delay_ns), self.loop.enqueue, self, handle)
+        handle = Handle(self, callback, args)
+        self.loop.at(self.loop.now_ns + max(0, delay_ns), handle.due)
         return handle
 
     async def stalled(self) -> None:
@@ -93,10 +101,11 @@ class Machine:
             await over
 
     def pause(self) -> None:
-        self.paused = True
+        self.paused = self.halted = True
 
     def resume(self) -> None:
         self.paused = False
+        self.halted = self.dead
         self.loop.wake(self)
 
     def end_turn(self) -> None:
@@ -107,7 +116,7 @@ class Machine:
 
     def die(self) -> None:
         """Nothing of it runs from here on."""
-        self.dead = True
+        self.dead = self.halted = True
         self.loop.keep(self)
         for task in self.tasks.values():
             _forget(task.get_coro())
@@ -128,10 +137,11 @@ class Loop(asyncio.AbstractEventLoop):
     def __init__(self, rng: random.Random):
         self.now_ns = 0
         self.dispatched = 0
-        self._limit = LIMIT
+        self._left = LIMIT
+        """Steps that may still be done before time goes on."""
         self._seed = rng.getrandbits(64)
         self._timers: list[tuple[int, int, Callable[..., None], tuple[Any, ...]]] = []
-        self._numbered = 0
+        self._number = count(1).__next__
         self.runnable: list[Machine] = []
         """Machines that have something to do; each once."""
         self.runs = False
@@ -152,16 +162,7 @@ class Loop(asyncio.AbstractEventLoop):
 
     def at(self, at_ns: int, callback: Callable[..., None], *args: Any) -> None:
         """Runs a callback of the world itself (no machine's) at this time; equal times in the order of asking."""
-        self._numbered += 1
-        heappush(self._timers, (at_ns, self._numbered, callback, args))
-
-    def enqueue(self, machine: Machine, handle: Handle) -> None:
-        if machine.dead or handle.cancelled_:
-            return
-        machine.queue.append(handle)
-        if not machine.queued and not machine.paused:
-            machine.queued = True
-            self.runnable.append(machine)
+        heappush(self._timers, (at_ns, self._number(), callback, args))
 
     def wake(self, machine: Machine) -> None:
         if not machine.queued and not machine.paused and not machine.dead and (machine.queue or machine.idle):
@@ -197,7 +198,7 @@ class Loop(asyncio.AbstractEventLoop):
                 self.now_ns = max(self.now_ns, until_ns)
                 return done is not None and done()
             now_ns = self.now_ns = timers[0][0]
-            self._limit = self.dispatched + LIMIT
+            self._left = LIMIT
             while timers and timers[0][0] == now_ns:
                 _, _, callback, args = heappop(timers)
                 callback(*args)
@@ -217,28 +218,28 @@ class Loop(asyncio.AbstractEventLoop):
 
     def _turn(self, machine: Machine) -> None:
         """One turn of one machine: all that was ready, what waited for idleness, then what leaves."""
-        if machine.paused or machine.dead:
+        if machine.halted:
             machine.queued = False
             return
         self._current = machine
-        queue = machine.queue
+        queue, left = machine.queue, self._left
+        take = queue.popleft
         while True:
             while queue:
-                handle = queue.popleft()
-                if not handle.cancelled_:
-                    self.dispatched += 1
-                    if self.dispatched > self._limit:
-                        raise Stuck(
-                            f"{machine.name} did {LIMIT} steps at {self.now_ns} ns: it loops without an end"
-                        )
-                    handle.callback(*handle.args)
-                    if machine.paused or machine.dead:
-                        break
-            if machine.paused or machine.dead or not machine.idle:
+                callback, args = take()
+                left -= 1
+                callback(*args)
+                if machine.halted or left < 0:
+                    break
+            if left < 0:
+                raise Stuck(f"{machine.name} did {LIMIT} steps at {self.now_ns} ns: it loops without an end")
+            if machine.halted or not machine.idle:
                 break
             idle, machine.idle = machine.idle, []
             for step in idle:
                 machine.call(step)
+        self.dispatched += self._left - left
+        self._left = left
         machine.queued = False
         self._current = self._outside
         machine.end_turn()
@@ -267,8 +268,14 @@ class Loop(asyncio.AbstractEventLoop):
 
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
-    ) -> Handle:
-        return self._machine_of(context).call(callback, *args)
+    ) -> None:
+        """Nobody cancels what asyncio calls soon, so there is no handle."""
+        machine = self._current if context is None else context.get(_machine) or self._current
+        if not machine.dead:
+            machine.queue.append((callback, args))
+            if not machine.queued and not machine.paused:
+                machine.queued = True
+                self.runnable.append(machine)
 
     def _machine_of(self, context: contextvars.Context | None) -> Machine:
         """A task's own; else whose turn it is."""

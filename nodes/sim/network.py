@@ -88,10 +88,10 @@ class Net:
                 self.on_sent(sender, receiver, message)
         if self.holds:
             messages = [message for message in messages if not self._held(sender, receiver, message)]
-        link = self.links.of(sender, receiver)
+        link = self.links.made.get((sender, receiver)) or self.links.of(sender, receiver)
         if link.cut or not messages or receiver not in self.hosts:
             return
-        if not link.picks:
+        if not (link.lose or link.duplicate or link.reorder or link.damage):
             self._frame(sender, receiver, link, messages)
             return
         rng = link.chance

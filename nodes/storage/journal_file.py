@@ -27,6 +27,7 @@ from nodes.storage.records import (
     OVERHEAD,
     PAYLOAD_MAX,
     JournalCorrupt,
+    UnknownJournal,
     check_header,
     header,
     never_synced,
@@ -48,7 +49,7 @@ DOUBT_FILE = "doubtful"
 MAGIC = b"CLVRDOUB"
 FORMAT = 1
 
-__all__ = ["Doubt", "Journal", "JournalCorrupt"]
+__all__ = ["Doubt", "Journal", "JournalCorrupt", "UnknownJournal"]
 
 
 class Doubt(msgspec.Struct, frozen=True, array_like=True):

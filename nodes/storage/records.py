@@ -37,6 +37,10 @@ class JournalCorrupt(Damaged):
         super().__init__(f"{file} is corrupt at offset {offset} (sn {sn}): {reason}")
 
 
+class UnknownJournal(JournalCorrupt):
+    """A journal of another version, which is not ours to alter."""
+
+
 class Entry:
     """Where a record lies in its segment."""
 
@@ -64,7 +68,7 @@ def check_header(file: str, octets: bytes, first_sn: int) -> None:
     if magic != MAGIC:
         raise JournalCorrupt(file, 0, first_sn, f"begins with {magic!r}, not with {MAGIC!r}")
     if number != FORMAT:
-        raise JournalCorrupt(
+        raise UnknownJournal(
             file, len(MAGIC), first_sn, f"has format {number}; this version reads format {FORMAT}"
         )
     if first != first_sn:

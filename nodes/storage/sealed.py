@@ -21,18 +21,22 @@ class SealBroken(Damaged):
     """The file must not be believed; one line says why."""
 
 
+class UnknownSeal(SealBroken):
+    """A file of another version, which is not ours to alter."""
+
+
 def seal(magic: bytes, number: int, content: Any) -> bytes:
     payload = msgspec.msgpack.encode(content)
     return HEAD.pack(magic, number, crc32c(payload)) + payload
 
 
 def unseal(path: str, magic: bytes, number: int, octets: bytes, kind: type[T]) -> T:
-    """Raises SealBroken; both numbers are named when the format is unknown."""
+    """Raises SealBroken, and UnknownSeal with both numbers when the format is unknown."""
     if len(octets) < HEAD.size:
         raise SealBroken(f"the file {path} has {len(octets)} octets; its head alone has {HEAD.size}")
     found, format_number, crc = HEAD.unpack_from(octets)
     if found != magic or format_number != number:
-        raise SealBroken(
+        raise (SealBroken if found != magic else UnknownSeal)(
             f"the file {path} has format {format_number} of {found!r}; this version reads format {number} of {magic!r}"
         )
     payload = octets[HEAD.size :]

@@ -72,6 +72,9 @@ class Answer(Message, array_like=True, tag=True, gc=False):
     """POSIX name with a message after a colon, or empty."""
     at_ns: int = 0
     """When, on the clock that all groups keep in step by telling it with every message."""
+    forgotten: bool = False
+    """Refused because nothing of this call can be remembered: its session is not open, or was opened anew. An earlier copy may have been
+    carried out."""
 
 
 class Refused(Message, array_like=True, tag=True, gc=False):
@@ -111,6 +114,8 @@ class Checked(Message, array_like=True, tag=True, gc=False):
     epoch: int
     state: str
     """recorded (the answer follows by itself), pending, or absent."""
+    at_ns: int = 0
+    """The stamp of a record that would be made now."""
 
 
 class AskView(Message, array_like=True, tag=True, gc=False):

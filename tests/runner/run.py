@@ -20,6 +20,12 @@ WORKERS = {
     "processes": ["-n", "2", "--dist", "loadfile"],
 }
 """What may share the processors: what waits for no real time, and clusters of processes, which mostly wait."""
+CLI = [sys.executable, "-m", "backend.cli"]
+EXPLORE = {
+    level: [*CLI, "explore", "--all", "--minutes", minutes]
+    for level, minutes in (("quick", "1"), ("all", "3"))
+}
+"""A share of the search for schedules that break a promise: random seeds of every family."""
 LIMITS = {
     "simulation": 25 * MINUTE,
     "processes": 20 * MINUTE,
@@ -44,6 +50,8 @@ def runners(level: str) -> list[Runner]:
         if any((ROOT / "tests" / group).rglob("test_*.py")):
             command = [*PYTEST, *WORKERS.get(group, []), f"tests/{group}"]
             listed.append((group, command, ROOT, LIMITS.get(group, 15 * MINUTE)))
+        if group == "simulation":
+            listed.append(("explore", EXPLORE[level], ROOT, 15 * MINUTE))
     npm = tools.npm()
     if npm:
         listed.append(("biome", [*npm, "run", "-s", "lint"], FRONTEND, 2 * MINUTE))

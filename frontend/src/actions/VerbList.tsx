@@ -1,8 +1,10 @@
 import { NumberInput, SegmentedControl, Switch } from "@mantine/core";
 import { useState } from "react";
 import type { Direction, Verb, VerbOption } from "../api/types";
+import { useLab } from "../store/store";
 import { KeyCap } from "../ui/KeyCap";
 import { perform } from "./perform";
+import { forceWords } from "./words";
 
 export interface Act {
   verb: Verb;
@@ -23,8 +25,9 @@ export function VerbList({ acts, onDone }: { acts: Act[]; onDone: () => void }) 
       {possible.map((act) => {
         const { verb } = act;
         const shown = verb.options.filter(({ name }) => name !== "island");
+        const opens = shown.length > 0 || verb.asks;
         const begin = (): void => {
-          if (shown.length > 0) {
+          if (opens) {
             setOpen(open === verb.verb ? null : verb.verb);
             return;
           }
@@ -37,18 +40,40 @@ export function VerbList({ acts, onDone }: { acts: Act[]; onDone: () => void }) 
               type="button"
               className="verb"
               data-testid={`verb-${verb.verb}`}
-              aria-expanded={shown.length > 0 ? open === verb.verb : undefined}
+              aria-expanded={opens ? open === verb.verb : undefined}
               onClick={begin}
             >
               <span className="verb-label">{act.label ?? verb.label}</span>
               <KeyCap>{verb.key}</KeyCap>
               {verb.danger !== null && <span className="verb-says">{verb.danger}</span>}
             </button>
-            {open === verb.verb && <OptionForm act={act} options={shown} onDone={onDone} />}
+            {open === verb.verb && verb.asks && <AskForm act={act} onDone={onDone} />}
+            {open === verb.verb && !verb.asks && <OptionForm act={act} options={shown} onDone={onDone} />}
           </li>
         );
       })}
     </ul>
+  );
+}
+
+/** Says what the act costs now, and does it when it is asked once more. */
+function AskForm({ act, onDone }: { act: Act; onDone: () => void }) {
+  const name = act.targets.at(-1) ?? "";
+  const cost = useLab(({ live }) => forceWords(name, live));
+  return (
+    <form
+      className="verb-options"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void perform(act.verb.verb, act.targets);
+        onDone();
+      }}
+    >
+      <p data-testid={`cost-${act.verb.verb}`}>{cost}</p>
+      <button type="submit" className="primary danger" data-testid={`do-${act.verb.verb}`}>
+        Force {name}
+      </button>
+    </form>
   );
 }
 

@@ -57,6 +57,11 @@ function act(key: string): boolean {
   const verb = useLab.getState().verbs.find((each) => each.key === key);
   if (verb === undefined) return false;
   const targets = targetsFor(verb);
+  const { selection } = useLab.getState();
+  if (verb.asks && selection?.kind === "server") {
+    useLab.setState({ menu: selection });
+    return true;
+  }
   useLab.setState({ menu: null });
   if (targets === null)
     toast(`${verb.label}: select a server first (1 to 9, arrows or a click)`, null, "error");

@@ -44,6 +44,7 @@ const DONE: Record<string, (targets: readonly string[], options: Options) => str
     `${way(targets, options)} now loses ${Math.round(Number(options.share) * 100)}% of its messages`,
   take_lock: (targets) => `Took the lock of ${listed(targets)} from its owner`,
   force_view: (targets) => `Asked ${targets.at(-1)} for a new view`,
+  force: (targets, options) => `Forced ${targets.at(-1)} to serve from sn ${options.sn ?? "its last"} on`,
   expire_session: (targets) => `Ended the session of ${listed(targets)}`,
   slow_disk: (targets, options) =>
     Number(options.ms) > 0
@@ -67,6 +68,22 @@ const DONE: Record<string, (targets: readonly string[], options: Options) => str
 /** What was done, for a toast: "Crashed mds1: its memory is gone". */
 export function doneWords(verb: string, targets: readonly string[], options: Options): string {
   return DONE[verb]?.(targets, options) ?? `${verb.replaceAll("_", " ")}: ${listed(targets)}`;
+}
+
+interface Known {
+  servers: Record<string, { group: string; sn: number }>;
+  groups: Record<string, { commit_sn: number }>;
+}
+
+/** What forcing a server costs, as far as the picture shows it. */
+export function forceWords(name: string, { servers, groups }: Known): string {
+  const { group = "", sn = 0 } = servers[name] ?? {};
+  const others = Object.keys(servers).filter((other) => other !== name && servers[other]?.group === group);
+  const known = Math.max(groups[group]?.commit_sn ?? 0, ...others.map((other) => servers[other]?.sn ?? 0));
+  const begins = `${name} serves with what it has, up to sn ${sn}, and the others of ${group} follow it.`;
+  if (known > sn) return `${begins} sn ${sn + 1} to ${known} of ${group} may be lost.`;
+  if (others.length === 0) return begins;
+  return `${begins} What only ${others.join(" or ")} may hold after that is lost.`;
 }
 
 type Tell = (event: never, words: Vocabulary) => string;

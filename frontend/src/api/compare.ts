@@ -10,6 +10,8 @@ export interface ClusterChange {
   placement?: string;
   granularity?: string;
   cross_group?: string;
+  /** "paper": all holes of the protocol's text. With `holes` in place of the scenario's own. */
+  variant?: string;
   /** The paper's holes that are open; the scenario's own when left out. */
   holes?: string[];
 }

@@ -136,6 +136,8 @@ export interface Cluster {
   settled: boolean;
   start_s: number | null;
   trouble: string;
+  /** "safe", or "paper": the protocol's literal text with all of its holes. */
+  variant: string;
   /** The paper's holes that are open: the cluster is not safe. */
   holes: string[];
   timing: Record<string, number>;
@@ -310,6 +312,8 @@ export interface Verb {
   options: VerbOption[];
   undo: string | null;
   danger: string | null;
+  /** What it costs now is said, and asked once more. */
+  asks: boolean;
 }
 
 export interface FaultRequest {

@@ -24,9 +24,18 @@ export function Header({ onHelp }: { onHelp?: () => void }) {
         </span>
       </h1>
       {cluster !== null && cluster.holes.length > 0 && (
-        <p className="header-holes" data-testid="holes">
-          not safe: <b>{cluster.holes.join(", ")}</b>, {cluster.holes.length > 1 ? "holes" : "a hole"} of the
-          paper that this cluster was started with
+        <p className="header-holes" data-testid="holes" title={cluster.holes.join(", ")}>
+          {cluster.variant === "paper" ? (
+            <>
+              not safe: <b>as the paper has it</b>, with {cluster.holes.length} holes that this cluster was
+              started with
+            </>
+          ) : (
+            <>
+              not safe: <b>{cluster.holes.join(", ")}</b>, {cluster.holes.length > 1 ? "holes" : "a hole"} of
+              the paper that this cluster was started with
+            </>
+          )}
         </p>
       )}
       <PageLinks />

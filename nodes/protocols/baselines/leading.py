@@ -153,3 +153,4 @@ class Leading(Leader):
         self._step("serve", f"{replica.world.name} is the active")
         self._serves("active", f"epoch {self.epoch} is served", mark)
         self.answering.begin(self.epoch)
+        self._tenure.spawn(self.answering.end_idle_sessions(), "sessions of dead clients")

@@ -294,6 +294,7 @@ class Active(Leader):
             self._join_groups(self.neighbours)
         self.answering.begin(self.epoch)
         replica.forcing.end("done", f"serves in epoch {self.epoch} from sn {mark.sn} on")
+        self._tenure.spawn(self.answering.end_idle_sessions(), "sessions of dead clients")
 
     def _join_groups(self, neighbours: Neighbours) -> None:
         """Operations on several groups: those that are open are taken up before new ones come (DCFS2 §4.4)."""

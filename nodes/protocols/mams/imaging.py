@@ -177,12 +177,20 @@ class Imaging:
     def _remind(self) -> None:
         self._replica.world.network.send(self._ordered, self._order_sent)
 
-    def useful(self, common_sn: int) -> bool:
-        """Whether an image brings a junior on that has everything up to `common_sn`."""
-        return self._taken_sn > common_sn
+    def useful(self, common_sn: int, pinned_sn: int | None = None) -> bool:
+        """Whether an image, up to the pinned one where there is any, brings a junior on that has everything up to `common_sn`."""
+        return (self._taken_sn if pinned_sn is None else pinned_sn) > common_sn
+
+    @property
+    def pinned_sn(self) -> int | None:
+        """Where there are checkpoints to be copied, a junior is given no image beyond this one: from here its journal leads to all of them."""
+        replica = self._replica
+        return replica.images.pinned_sn(replica.log.base.sn + 1)
 
     def coming(self, common_sn: int) -> bool:
         """Whether such a junior should wait for an image that is being taken; one is ordered when there is no recent one."""
+        if self.pinned_sn is not None:
+            return False
         cluster = self._replica.config.cluster
         gap = self._replica.log.last.sn - self._taken_sn
         if self.useful(common_sn) and gap <= max(cluster.image_every, cluster.image_gap):

@@ -16,6 +16,7 @@ from nodes.protocols.mams.checkpoints import messages as marking
 from nodes.protocols.mams.checkpoints.commands import Commands
 from nodes.protocols.mams.checkpoints.going_back import Incarnations
 from nodes.protocols.mams.imaging import Photographer
+from nodes.protocols.mams.quarantine import quarantine
 from nodes.protocols.mams.questions import image_questions, pool_orders
 from nodes.protocols.mams.reading import read_from_pool
 from nodes.protocols.mams.replica import Choice, Replica, open_replica
@@ -29,7 +30,8 @@ from nodes.replicas.questions import answer_questions
 from nodes.replicas.session import Session
 from nodes.replicas.view import ACTIVE, JUNIOR, STANDBY, Place
 from nodes.scope import Scope
-from nodes.storage.journal_file import JournalCorrupt
+from nodes.storage.journal_file import JournalCorrupt, UnknownJournal
+from nodes.storage.sealed import SealBroken, UnknownSeal
 from nodes.trace import events
 from nodes.wire.messages import (
     AskView,
@@ -191,9 +193,19 @@ class Mams:
     async def _enter(self) -> None:
         replica = self._replica
         await replica.view.prepare(self._group.members, self._world.network.address)
+        configuration, _ = await replica.view.configuration()
+        if configuration.disks.get(replica.name) != replica.identity.id.instance:
+            await self._promise_again()
         await replica.ledger.prepare()
+        if replica.unfit is not None:
+            await replica.promise_view()
         await self._incarnations.keep_up()
         await self._following.take_place(JUNIOR, "has entered the view")
+
+    async def _promise_again(self) -> None:
+        """The disk in whose place this one is may have promised more; no epoch is promised before it is written."""
+        node, _ = await self._replica.view.epoch()
+        await self._replica.pool.promise(node.epoch)
 
     async def _look_at_view(self) -> None:
         """One look: what the three watchers point at, and what follows from it."""
@@ -231,6 +243,8 @@ class Mams:
             self._replica.forcing.on_standby(place.epoch)
         if place.state != ACTIVE:
             following.believe(place.state, f"the view says {place.state}")
+        if place.state == STANDBY:
+            self._replica.is_in_step(place)
         if place.state == JUNIOR and self._reading is None and following.other_leads:
             replica = self._replica
             register = m.Register(
@@ -249,6 +263,9 @@ class Mams:
 
     async def _compete(self) -> None:
         replica, following = self._replica, self._following
+        if replica.unfit is not None:
+            await following.changed(REGISTER_NS)
+            return
         if following.epoch == 0:
             await await_members(self._world, replica.view, self._group.members)
         self._step("draw", "nobody holds the lock")
@@ -265,10 +282,24 @@ class Mams:
 
 
 def start(world: World, config: ServerConfig, choice: Choice) -> None:
-    """Starts a metadata server in this world. Raises JournalCorrupt, UnknownFormat, OSError of what lies on the disk."""
+    """Starts a metadata server in this world. Raises UnknownFormat, UnknownJournal, UnknownSeal, OSError of what lies on the disk.
+
+    One whose disk is damaged so that nothing can be made of it begins with an empty one, and counts for nothing until it has been renewed.
+    """
     try:
-        server = Mams(world, config, choice)
+        Mams(world, config, choice).start()
+    except (UnknownJournal, UnknownSeal):
+        raise
     except JournalCorrupt as corrupt:
         world.trace.emit(events.JournalCorrupt(corrupt.file, corrupt.offset, corrupt.sn, corrupt.reason))
-        raise
-    server.start()
+        world.scope.spawn(begin_unfit(world, config, choice, str(corrupt)), "quarantine")
+    except SealBroken as broken:
+        world.scope.spawn(begin_unfit(world, config, choice, str(broken)), "quarantine")
+
+
+async def begin_unfit(world: World, config: ServerConfig, choice: Choice, reason: str) -> None:
+    """Raises OSError."""
+    unfit = await quarantine(world.disk, reason)
+    told = f"{unfit.reason}; everything is moved to {unfit.directory}, and {world.name} does not count before it is renewed"
+    world.trace.emit(events.Warned(told))
+    Mams(world, config, choice).start()

@@ -110,6 +110,8 @@ class Renew(Message, array_like=True, tag=True, gc=False):
     sources: list[str]
     """The pool nodes to read from."""
     image: bool
+    image_sn: int = 0
+    """The image may not reach further, so that what a kept checkpoint needs is copied too; 0 for any."""
 
 
 class Renewed(Message, array_like=True, tag=True, gc=False):

@@ -29,6 +29,7 @@ from nodes.protocols.mams.messages import (
 from nodes.replicas.log import ReplicaLog, decode_group, mark_of
 from nodes.replicas.state import ReplicatedState
 from nodes.storage.identity import Identity
+from nodes.storage.sealed import seal
 from nodes.trace.events import Cut, Durable, Warned
 from nodes.trace.ignoring import Ignoring
 from nodes.wake import Rounds
@@ -36,6 +37,8 @@ from nodes.wire.messages import JournalGroup, Mark, Message
 from nodes.world import World
 
 EPOCH_FILE = "epoch"
+EPOCH_MAGIC = b"CLVREPCH"
+EPOCH_FORMAT = 1
 FETCHED_OCTETS = 1 << 20
 AHEAD_MAX = 1 << 16
 """Epochs that a server may have missed. One within it that nobody took the lock for is outbid by the next who takes it."""
@@ -74,6 +77,10 @@ class PoolNode:
         self.promised = promised
         self.incarnation = 0
         """Of the cluster: who asks in another one is not answered (safety rule 14)."""
+        self.unfit = False
+        """It promises nobody anything: what it acknowledged before may not be here (safety rule 23)."""
+        self.deaf = False
+        """Nothing is taken from anybody before the epoch of the view is promised again: the promises of an earlier life are lost."""
         self.on_written: Callable[[JournalGroup], None] = lambda group: None
         """A group came into the journal."""
         self._promised_on_disk = promised
@@ -105,8 +112,9 @@ class PoolNode:
 
     def on_message(self, peer: str, message: Message) -> None:
         """Prepare, CommitDecision and Recover wait for the writer; the rest is answered at once."""
-        self._inbox.append((peer, message))
-        self._wanted.set()
+        if not self.deaf:
+            self._inbox.append((peer, message))
+            self._wanted.set()
 
     def append_own(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
         """The active's one write of its own log."""
@@ -230,7 +238,7 @@ class PoolNode:
 
     def _on_recover(self, peer: str, message: Recover) -> None:
         """Stores the new epoch before it tells what it has; the hole tells at once."""
-        if message.incarnation != self.incarnation or self._cannot_be(peer, message.epoch):
+        if self.unfit or message.incarnation != self.incarnation or self._cannot_be(peer, message.epoch):
             return
         if message.epoch < self.promised:
             told = f"of epoch {message.epoch}; epoch {self.promised} is promised"
@@ -249,7 +257,7 @@ class PoolNode:
         decision, self._own_decision = self._own_decision, 0
         if self.promised != self._promised_on_disk:
             promised = self.promised
-            await self._world.disk.replace(EPOCH_FILE, str(promised).encode())
+            await self._world.disk.replace(EPOCH_FILE, seal(EPOCH_MAGIC, EPOCH_FORMAT, promised))
             self._promised_on_disk = promised
         if self._unsynced:
             written, self._unsynced = self._unsynced, []

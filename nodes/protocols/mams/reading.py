@@ -23,7 +23,7 @@ async def read_from_pool(replica: Replica, active: str, renew: Renew) -> None:
     keep_sn = renew.keep_sn
     if renew.image:
         tell("image")
-        keep_sn = await _read_image(replica, renew.sources, lambda: tell("image"))
+        keep_sn = await _read_image(replica, renew, lambda: tell("image"))
     if keep_sn < replica.log.base.sn:
         tell("failed")
         return
@@ -31,16 +31,17 @@ async def read_from_pool(replica: Replica, active: str, renew: Renew) -> None:
     tell("done" if await _read_journal(replica, renew, tell) else "failed")
 
 
-async def _read_image(replica: Replica, sources: list[str], progress: Callable[[], None]) -> int:
+async def _read_image(replica: Replica, renew: Renew, progress: Callable[[], None]) -> int:
     """The sn up to which the journal is known to be good then; -1 when there was no image to be had."""
-    read = await replica.images.read(sources, progress)
+    read = await replica.images.read(renew.sources, progress, renew.image_sn)
     if read is None:
         return -1
     namespace, mark = read
-    if not replica.log.holds(mark):
-        await keep_aside(replica, mark.sn)
-        await replica.log.restart_at(mark)
-        replica.state.restart(namespace, mark.sn)
+    if replica.log.holds(mark):
+        return max(mark.sn, renew.keep_sn)
+    await keep_aside(replica, mark.sn)
+    await replica.log.restart_at(mark)
+    replica.state.restart(namespace, mark.sn)
     return mark.sn
 
 

@@ -1,7 +1,7 @@
 """Between steps 2 and 3 of the upgrade: the elected hears what the last configuration has (safety rules 1-4).
 
-It needs R = N - W + 1 members whose disks the record names, itself among them if it is one (safety rule 23). Each has
-durably promised the new epoch before it told its journal, so whatever was acknowledged is in the journal that ends last, by (incarnation, epoch, sn).
+It needs R = N - W + 1 members whose disks the record names, itself among them if it is one (safety rule 23). Each has durably promised the new
+epoch before it told its journal, so whatever was acknowledged is in the journal that ends last, by (incarnation, epoch, sn).
 """
 
 from __future__ import annotations

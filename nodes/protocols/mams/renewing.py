@@ -22,6 +22,8 @@ FINAL_GAP = 64
 """Groups that the final synchronisation may have to send while intake stands still."""
 DIRECT_GAP = 512
 """Groups that the active sends by itself, without a reading phase."""
+COPY_TRIES = 2
+"""Sessions in which a junior is given what the kept checkpoints need; after that the newest image will do."""
 PAPER = "CFS §4.2.3"
 LOOK_NS = 5 * MILLISECOND
 SILENCE = 8
@@ -134,9 +136,10 @@ class RenewingSessions:
     async def _let_read(self, junior: str, keep_sn: int) -> Mark | None:
         """The junior reads image and journal; gives the end of its journal then, None when it failed or fell silent."""
         replica = self._replica
-        image = self._wants_image(keep_sn) and self._imaging.useful(keep_sn)
+        pinned_sn = self._imaging.pinned_sn if self._attempts[junior] <= COPY_TRIES else None
+        image = self._wants_image(keep_sn) and self._imaging.useful(keep_sn, pinned_sn)
         sources = [*self._sync.participants, replica.name]
-        renew = Renew(self._epoch, keep_sn, replica.state.commit_sn, sources, image)
+        renew = Renew(self._epoch, keep_sn, replica.state.commit_sn, sources, image, pinned_sn or 0)
         replica.world.network.send(junior, renew)
         self._step(
             "image" if image else "journal",

@@ -11,22 +11,28 @@ from nodes.metadata.namespace import Namespace
 from nodes.protocols.mams.checkpoints.incarnation import Origin, set_journal_aside, stored_origin
 from nodes.protocols.mams.checkpoints.ledger import Ledger
 from nodes.protocols.mams.checkpoints.pins import Pins
-from nodes.protocols.mams.pool_node import EPOCH_FILE, PoolNode
+from nodes.protocols.mams.pool_node import EPOCH_FILE, EPOCH_FORMAT, EPOCH_MAGIC, PoolNode
+from nodes.protocols.mams.quarantine import FILE as UNFIT_FILE
+from nodes.protocols.mams.quarantine import Unfit, stored_unfit
 from nodes.protocols.mams.ssp import Ssp
 from nodes.replicas.forcing import Forcing
 from nodes.replicas.log import NOTHING, ReplicaLog, base_under
 from nodes.replicas.record_clock import RecordClock
 from nodes.replicas.state import ReplicatedState
-from nodes.replicas.view import GlobalView
+from nodes.replicas.view import GlobalView, Place
 from nodes.slots import CrossGroup, GroupHost, ImageStore, MakeImageStore, StoredFile
 from nodes.storage.identity import Identity
 from nodes.storage.journal_file import Journal, JournalCorrupt
-from nodes.trace.events import Applied, JournalOpened, StepTaken
+from nodes.storage.sealed import SealBroken, unseal
+from nodes.trace.events import Applied, JournalOpened, StepTaken, Warned
 from nodes.trace.pool_events import JournalPruned
 from nodes.wire.calls import Calls
 from nodes.wire.data_messages import Void
 from nodes.wire.messages import Mark
 from nodes.world import World
+
+IMAGES_TO_START_FROM = 2
+"""The journal reaches back to the older one: where one bit of the newest has rotted the server begins from that (safety rule 18)."""
 
 
 class Choice(NamedTuple):
@@ -58,6 +64,8 @@ class Replica:
     forcing: Forcing
     identity: Identity
     """Of its disk."""
+    unfit: Unfit | None
+    """Why it counts for nothing; None when it counts."""
     void: Void = field(default_factory=Void)
     """The blocks that are no part of its past."""
     times: RecordClock = field(init=False)
@@ -84,9 +92,29 @@ class Replica:
         self.world.trace.emit(StepTaken(procedure, step, paper, detail, epoch))
 
     def prune(self, sn: int) -> None:
-        """Forgets the journal up to sn, but for what this server or a pinned checkpoint needs."""
-        if self.log.prune(min(sn, self.images.kept_sn())):
+        """Forgets the journal up to sn, but for what this server or a checkpoint that it can reach needs."""
+        mutations = self.config.cluster.mutations
+        images = 1 if mutations.rotten_image_stops_server else IMAGES_TO_START_FROM
+        first_sn = 1 if mutations.never_prunes_again else self.log.base.sn + 1
+        if self.log.prune(min(sn, self.images.kept_sn(images, first_sn))):
             self.world.trace.emit(JournalPruned(self.log.base.sn + 1))
+
+    async def promise_view(self) -> None:
+        """A server that lost its promises makes them anew: every epoch that an earlier life promised was in the view before.
+
+        Raises CoordinationError.
+        """
+        await self.world.coordination.sync(self.view.path("epoch"))
+        epoch, _ = await self.view.epoch()
+        await self.pool.promise(epoch.epoch)
+        self.pool.deaf = False
+
+    def is_in_step(self, place: Place) -> None:
+        """The view says standby: all that was acknowledged is here, and this server counts from now on. Raises OSError."""
+        if self.unfit is not None and self.log.last.sn >= place.sn:
+            self.world.disk.remove(UNFIT_FILE)
+            self.world.trace.emit(Warned(f"{self.name} has been renewed and counts again"))
+            self.unfit, self.pool.unfit = None, False
 
     def begin_incarnation(self, origin: Origin) -> None:
         """The disk has gone back; what other incarnations say is not heard from here on."""
@@ -113,6 +141,9 @@ def open_replica(
     choice: Choice,
 ) -> Replica:
     """Reads image, journal and promised epoch. Raises Damaged, UnknownFormat, OSError."""
+    unfit = stored_unfit(world.disk)
+    if unfit is not None and not unfit.moved:
+        raise SealBroken(unfit.reason)
     holes = config.cluster.holes
     origin = stored_origin(world.disk)
     mutations = config.cluster.mutations
@@ -124,6 +155,7 @@ def open_replica(
         config.cluster.image_partitions,
         lambda: replica.journal_report(),
         lambda: replica.log.base.sn + 1,
+        config.cluster.mutations,
     )
     images.bar(origin.incarnation, origin.barrier.sn)
     state: ReplicatedState
@@ -181,7 +213,9 @@ def open_replica(
         origin,
         forcing,
         identity,
+        unfit,
     )
+    pool.unfit = pool.deaf = unfit is not None
     replica.begin_incarnation(origin)
     return replica
 
@@ -212,8 +246,9 @@ def empty_namespace(config: ServerConfig, group: GroupConfig) -> Namespace:
 
 
 def stored_epoch(world: World) -> int:
+    """Raises SealBroken, OSError."""
     try:
-        return int(world.disk.read(EPOCH_FILE))
+        return unseal(EPOCH_FILE, EPOCH_MAGIC, EPOCH_FORMAT, world.disk.read(EPOCH_FILE), int)
     except FileNotFoundError:
         return 0
 

@@ -32,12 +32,12 @@ class Stream(Ssp):
         self._ignoring.tell(peer, message, "this stream is not acknowledged")
 
     def _sent(self, participant: Participant, sn: int, now: int) -> None:
-        """What was sent counts as received: `matched` is a belief here."""
+        """What was sent counts as received: `matched` and `confirmed` are beliefs here."""
         participant.sent_sn = sn
         participant.sent_at_ns = now
         mark = self._log.mark_at(sn)
         if mark is not None:
-            participant.matched = mark
+            participant.matched, participant.confirmed = mark, True
 
     def drop_all_but(self, present: Iterable[str]) -> list[str]:
         """Ends the streams to everybody else; returns whose."""

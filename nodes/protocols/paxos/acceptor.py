@@ -24,6 +24,7 @@ from nodes.protocols.paxos.messages import (
 )
 from nodes.protocols.paxos.queue import CoordinationQueue
 from nodes.replicas.state import ReplicatedState
+from nodes.storage.identity import Identity
 from nodes.trace.events import Warned
 from nodes.trace.ignoring import Ignoring
 from nodes.wake import Rounds
@@ -46,6 +47,7 @@ class Acceptor:
         queue: CoordinationQueue,
         state: ReplicatedState,
         promised: int,
+        identity: Identity,
         packs: bool,
         memory_only: bool,
     ):
@@ -54,6 +56,7 @@ class Acceptor:
         self.log = log
         self.queue = queue
         self._state = state
+        self._identity = identity
         self._packs = packs
         self._memory_only = memory_only
         self.promised = promised
@@ -146,7 +149,8 @@ class Acceptor:
             if stored is not None:
                 slots.append(Told(slot, *stored))
                 octets += len(stored[1])
-        return PaxosPromise(self.promised, self.queue.success, current, from_slot, slot, slots)
+        success, disk = self.queue.success, self._identity.id
+        return PaxosPromise(self.promised, success, current, from_slot, slot, slots, disk)
 
     # --- phase 2 ---------------------------------------------------------------------------------------------------
 
@@ -241,7 +245,8 @@ class Acceptor:
     def _acknowledge(self, peer: str, slot: int) -> None:
         queue = self.queue
         gap = queue.latest > queue.reach
-        self._world.network.send(peer, Accepted(queue.ballot, slot, self._state.applied_sn, gap))
+        disk = self._identity.id.instance
+        self._world.network.send(peer, Accepted(queue.ballot, slot, self._state.applied_sn, gap, disk))
 
     # --- the one writer ----------------------------------------------------------------------------------------------
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from nodes.errors import FsError
 from nodes.metadata.lookup import TOP
 from nodes.metadata.operations import WRITES, Failed, Result
-from nodes.metadata.records import RefuseRecord
+from nodes.metadata.records import EndSessionRecord, RefuseRecord
 from nodes.protocols.paxos.member import Member
 from nodes.protocols.paxos.proposer import Proposer
+from nodes.replicas.idle_sessions import IdleSessions
 from nodes.replicas.lease import Lease
 from nodes.units import OpId
 from nodes.wire.messages import Answer, Checked, CheckOperation, Refused, Request
@@ -31,6 +32,7 @@ class Answering:
         self._send = member.world.network.send
         self._proposer: Proposer | None = None
         self._ballot = 0
+        self._idle_sessions = IdleSessions(member.world.clock, member.config.cluster)
         self._held: dict[OpId, tuple[str, Request | CheckOperation]] = {}
 
     def begin(self, ballot: int, proposer: Proposer) -> None:
@@ -83,8 +85,10 @@ class Answering:
         if recorded is not None:
             self._tell_recorded(peer, request.number, recorded, proposer)
             return
+        now_ns = self._member.now_ns()
         try:
-            plan = namespace.plan(request.operation, op_id, request.lowest_open, self._member.now_ns())  # type: ignore[arg-type]
+            self._idle_sessions.check_fresh(request.operation, namespace.sessions, op_id.client, now_ns)
+            plan = namespace.plan(request.operation, op_id, request.lowest_open, now_ns)  # type: ignore[arg-type]
         except FsError as error:
             self._refuse(peer, request, op_id, str(error), proposer)
             return
@@ -92,10 +96,21 @@ class Answering:
         answer = Answer(request.number, self._ballot, slot, 1, plan.result, "", plan.at_ns)  # type: ignore[union-attr]
         proposer.after_executed(lambda: self._tell(peer, answer))
 
+    async def end_idle_sessions(self, proposer: Proposer) -> None:
+        """For ever: the sessions of clients that are dead end by records."""
+        member, idle = self._member, self._idle_sessions
+        while True:
+            await member.world.clock.sleep(idle.round_ns)
+            now_ns = member.now_ns()
+            for client in idle.due(member.state.namespace.sessions, now_ns):
+                if not proposer.full:
+                    proposer.apply(EndSessionRecord(now_ns, client))
+
     def _refuse(self, peer: str, request: Request, op_id: OpId, error: str, proposer: Proposer) -> None:
         """The error is remembered too: its answer may cross the same call that is asked again, which then must not be carried out."""
         if not self._member.state.namespace.remembers(op_id, request.lowest_open):
             answer = self._answer(request.number, None, error, proposer)
+            answer.forgotten = True
             proposer.after_decided(lambda: self._tell(peer, answer))
             return
         at_ns = self._member.now_ns()
@@ -131,6 +146,7 @@ class Answering:
             return
         op_id = OpId(message.session, message.number)
         recorded = self._member.state.namespace.sessions.recorded(op_id)
-        self._send(peer, Checked(message.number, self._ballot, "absent" if recorded is None else "recorded"))
+        state = "absent" if recorded is None else "recorded"
+        self._send(peer, Checked(message.number, self._ballot, state, self._member.now_ns()))
         if recorded is not None:
             self._tell_recorded(peer, message.number, recorded, proposer)

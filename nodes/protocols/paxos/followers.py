@@ -26,6 +26,8 @@ class Follower:
         packing: Packing,
         log: SlotLog,
         world: World,
+        disk: int,
+        needs: int,
     ):
         self.name = name
         self._ballot = ballot
@@ -35,6 +37,10 @@ class Follower:
         self._send = world.network.send
         self.accepted = success
         """Everything up to here is decided or accepted there, durably."""
+        self.disk = disk
+        """The instance of the disk that it has; what another one accepted does not count."""
+        self._needs = needs
+        self._acknowledged = -1
         self.executed = success
         self.sent = success
         self._ever_sent = success
@@ -82,8 +88,14 @@ class Follower:
         if not self._waiting_since_ns:
             self._waiting_since_ns = self._sent_at_ns
 
+    @property
+    def whole(self) -> bool:
+        """Whether its disk has every slot that was open when it was admitted: all that a disk before may have accepted."""
+        return self._acknowledged >= self._needs
+
     def on_accepted(self, message: Accepted) -> None:
         self.heard()
+        self._acknowledged = max(self._acknowledged, message.accepted)
         before = self.accepted, self.executed
         self.accepted = max(self.accepted, min(message.accepted, self._ever_sent))
         self.executed = max(self.executed, min(message.executed, self._ever_sent))

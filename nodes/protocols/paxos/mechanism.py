@@ -55,6 +55,11 @@ class Paxos:
         acceptor.on_executed = self._reading.on_executed
 
     def start(self) -> None:
+        self._world.scope.spawn(self._begin_life(), "start")
+
+    async def _begin_life(self) -> None:
+        """What was read from the disk is durable before anybody hears of it. Raises OSError."""
+        await self._member.identity.keep()
         world = self._world
         world.network.receive(self.on_message)
         world.scope.spawn(self._member.acceptor.run(), "acceptor")
@@ -134,6 +139,11 @@ class Paxos:
         view = self._member.view
         await self._world.coordination.ensure(INCARNATION)
         await view.prepare(self._group.members, self._world.network.address)
+        member = self._member
+        configuration, _ = await view.configuration()
+        if configuration.disks.get(member.name) != member.identity.id.instance:
+            node, _ = await view.epoch()
+            await member.acceptor.promise(node.epoch)
         await self._following.take_place(JOINING, "has entered the view")
 
     async def _look_at_view(self) -> None:
@@ -164,7 +174,8 @@ class Paxos:
             following.believe(place.state, f"the view says {place.state}")
         if place.state == JOINING and following.other_leads:
             self._world.network.send(
-                following.active, m.PaxosJoin(member.acceptor.promised, member.queue.success)
+                following.active,
+                m.PaxosJoin(member.acceptor.promised, member.queue.success, member.identity.id.instance),
             )
 
     # --- lock -----------------------------------------------------------------------------------------------------

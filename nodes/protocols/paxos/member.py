@@ -22,6 +22,7 @@ from nodes.replicas.log import named_fields
 from nodes.replicas.record_clock import RecordClock
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import GlobalView
+from nodes.storage.identity import Identity
 from nodes.storage.journal_file import Journal
 from nodes.trace.events import Applied, JournalOpened, StepTaken, Warned
 from nodes.trace.ignoring import Ignoring
@@ -42,6 +43,8 @@ class Member:
     state: ReplicatedState
     acceptor: Acceptor
     packing: Packing
+    identity: Identity
+    """Of its disk."""
     times: RecordClock = field(init=False)
     """What stamps this server's records, since its process began."""
 
@@ -88,7 +91,8 @@ PAPER = {"election": "Recovery", "upgrade": "Recovery", "view": "Recovery"}
 def open_member(world: World, config: ServerConfig, group: GroupConfig) -> Member:
     """Reads log and promised ballot. Raises Damaged, OSError."""
     holes = config.cluster.holes
-    journal = Journal.open(world.disk, "journal")
+    journal = Journal.open(world.disk, "journal", config.cluster.mutations)
+    identity = Identity(world, journal)
     log = SlotLog(world, journal)
     queue = CoordinationQueue()
     namespace = Namespace(group=group.number, short_memory=holes.short_duplicate_memory)
@@ -105,7 +109,7 @@ def open_member(world: World, config: ServerConfig, group: GroupConfig) -> Membe
     log.open_told()
     told = log.told
     world.trace.emit(JournalOpened(1, told.sn, told.epoch, told.crc, journal.cut_octets, 0))
-    acceptor = Acceptor(world, log, queue, state, promised, packing.packs, holes.memory_only_accept)
+    acceptor = Acceptor(world, log, queue, state, promised, identity, packing.packs, holes.memory_only_accept)
     for record in decided:
         acceptor.execute(record)
     return Member(
@@ -118,6 +122,7 @@ def open_member(world: World, config: ServerConfig, group: GroupConfig) -> Membe
         state,
         acceptor,
         packing,
+        identity,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from nodes.storage.identity import DiskId
 from nodes.wire.messages import JournalGroup, Message
 
 
@@ -44,6 +45,7 @@ class PaxosPromise(Message, array_like=True, tag=True, gc=False):
     from_slot: int
     to_slot: int
     slots: list[Told]
+    disk: DiskId = DiskId(0)
 
 
 class Accept(Message, array_like=True, tag=True, gc=False):
@@ -63,6 +65,8 @@ class Accepted(Message, array_like=True, tag=True, gc=False):
     executed: int
     gap: bool = False
     """Something behind `accepted` has come, but not what is next."""
+    disk: int = 0
+    """The instance of the disk that has it."""
 
 
 class Success(Message, array_like=True, tag=True, gc=False):
@@ -98,6 +102,7 @@ class PaxosJoin(Message, array_like=True, tag=True, gc=False):
 
     ballot: int
     success: int
+    disk: int = 0
 
 
 def records_of(message: Message) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+import msgspec
 from msgspec.structs import asdict
 
 from nodes.config import MILLISECOND
@@ -19,11 +20,12 @@ from nodes.replicas.leader import Leader
 from nodes.replicas.view import LostLock, Place, ViewMoved
 from nodes.scope import Tenure
 from nodes.wire.messages import CheckOperation, Request
-from nodes.world import Change, CoordinationError
+from nodes.world import Change, ConnectionLoss, CoordinationError
 
 NEAR = 256
 """Who lacks no more slots than this is taken into the view."""
 VIEW_MAX = 16
+NAME_AGAIN_NS = 10 * MILLISECOND
 GRACE_NS = 100 * MILLISECOND
 """How long the elected waits for members beyond a majority, so that they need not join again."""
 
@@ -88,11 +90,11 @@ class Primary(Leader):
             self._arrange_soon.set()
             return
         follower = proposer.followers.get(peer)
-        if follower is not None:
+        if follower is not None and follower.disk == message.disk:
             follower.remind(message.success)
             self._arrange_soon.set()
-        elif peer not in proposer.view:
-            proposer.admit(peer, message.success)
+        elif follower is not None or peer not in proposer.view:
+            proposer.admit(peer, message.success, message.disk)
 
     def on_ask_lease(self, peer: str, message: AskLease) -> None:
         """Granted to members of the recorded view that are not about to leave it, while this server may answer itself."""
@@ -163,6 +165,7 @@ class Primary(Leader):
         names = await takeover.adopt()
         proposer = self._open_proposer(names)
         await self._decided(proposer)
+        await self._name_first_disks(proposer)
         await self._arrange(proposer)
         await takeover.outlive_old_leases()
         self._serve(proposer)
@@ -180,7 +183,8 @@ class Primary(Leader):
         member.acceptor.on_durable = proposer.on_own_durable
         proposer.on_recorded = self._arrange_soon.set
         for name in names:
-            proposer.admit(name, self.takeover.answers[name].success)
+            disk = self.takeover.disks[name].instance
+            proposer.admit(name, self.takeover.answers[name].success, disk)
         proposer.change_view([member.name, *names], member.now_ns())
         self._tenure.spawn(self._ticks(proposer), "ticks")
         self.takeover.step("3", f"proposes slot {proposer.last}, and the view {', '.join(proposer.view)}")
@@ -203,6 +207,7 @@ class Primary(Leader):
         for peer, question in self._asked.items():
             self.on_ask_lease(peer, question)
         self.answering.begin(self.ballot, proposer)
+        self._tenure.spawn(self.answering.end_idle_sessions(proposer), "sessions of dead clients")
 
     # --- the view --------------------------------------------------------------------------------------------------
 
@@ -249,6 +254,7 @@ class Primary(Leader):
         while True:
             self._arrange_soon.clear()
             try:
+                await self._name_disks(proposer)
                 await self._arrange(proposer)
             except (ViewMoved, CoordinationError):
                 await self._member.world.clock.sleep(pause_ns // 4)
@@ -256,6 +262,27 @@ class Primary(Leader):
             timer = self._member.world.clock.call_later(pause_ns, self._arrange_soon.set)
             await self._arrange_soon.wait()
             timer.cancel()
+
+    async def _name_disks(self, proposer: Proposer) -> None:
+        """The record names the disks that have all that was accepted by the disks before them; nothing is answered before the first record does.
+
+        Raises LostLock, ViewMoved, CoordinationError.
+        """
+        member = self._member
+        stored, version = await member.view.configuration()
+        whole = {name: each.disk for name, each in proposer.followers.items() if each.whole}
+        whole[member.name] = member.identity.id.instance
+        disks = {**stored.disks, **{name: disk for name, disk in whole.items() if name in stored.members}}
+        if disks != stored.disks:
+            new = msgspec.structs.replace(stored, number=stored.number + 1, disks=disks)
+            await member.view.guarded([member.view.configuration_change(new, version)])
+
+    async def _name_first_disks(self, proposer: Proposer) -> None:
+        while True:
+            try:
+                return await self._name_disks(proposer)
+            except (ViewMoved, ConnectionLoss):
+                await self._member.world.clock.sleep(NAME_AGAIN_NS)
 
     async def _arrange(self, proposer: Proposer) -> None:
         """Raises LostLock, ViewMoved, CoordinationError."""

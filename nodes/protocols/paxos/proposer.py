@@ -150,10 +150,10 @@ class Proposer:
             for follower in self.followers.values():
                 follower.send(self.last, self.decided)
 
-    def admit(self, name: str, success: int) -> Follower:
+    def admit(self, name: str, success: int, disk: int) -> Follower:
         """Sends to this member from now on; it has everything up to `success`, which is decided."""
         follower = self.followers[name] = Follower(
-            name, self.ballot, success, self._packing, self._acceptor.log, self._world
+            name, self.ballot, success, self._packing, self._acceptor.log, self._world, disk, self.last
         )
         self.pack_when_idle()
         return follower
@@ -167,8 +167,10 @@ class Proposer:
 
     def on_accepted(self, peer: str, message: Accepted) -> None:
         follower = self.followers.get(peer)
-        if follower is None or message.ballot != self.ballot:
-            what = "not of who is sent records" if follower is None else f"of ballot {message.ballot}"
+        if follower is None or message.ballot != self.ballot or message.disk != follower.disk:
+            what = "not of who is sent records"
+            if follower is not None:
+                what = f"of ballot {message.ballot} and disk {message.disk}"
             self._ignoring.tell(peer, message, f"{what}; this is ballot {self.ballot}")
             return
         follower.on_accepted(message)

@@ -8,8 +8,10 @@ from nodes.config import MILLISECOND
 from nodes.protocols.paxos.member import Member
 from nodes.protocols.paxos.messages import PaxosPrepare, PaxosPromise
 from nodes.protocols.paxos.redo import Heard, Redone, credible, redo
+from nodes.replicas.disks import Roll
 from nodes.replicas.leader import lease_over_ns, may_answer, write_epoch
 from nodes.replicas.view import EpochNode
+from nodes.storage.identity import DiskId
 
 PRIMARY, SECONDARY, JOINING = "primary", "secondary", "joining"
 ASK_AGAIN_NS = 100 * MILLISECOND
@@ -29,6 +31,9 @@ class Takeover:
         """Who has promised, and when this was heard."""
         self.answers: dict[str, Heard] = {}
         self.configured: list[str] = []
+        self.disks: dict[str, DiskId] = {}
+        """With which those that have promised did."""
+        self._recorded: dict[str, int] = {}
         self._views: list[list[str]] = []
         """The last view that is known to be decided, and those that may have been since; each begins with its primary."""
         self._heard = asyncio.Event()
@@ -43,7 +48,9 @@ class Takeover:
         member = self._member
         await write_epoch(member, self._begin, PRIMARY, JOINING)
         self.written_at_ns = member.world.clock.monotonic_ns()
-        self.configured = (await member.view.configuration())[0].members
+        configuration, _ = await member.view.configuration()
+        self.configured, self._recorded = configuration.members, configuration.disks
+        self.disks[member.name] = member.identity.id
         await member.acceptor.promise(self.ballot)
         self._views = member.acceptor.views()
         self.step("1", f"ballot {self.ballot} is written; lower ones are refused")
@@ -63,6 +70,9 @@ class Takeover:
         if not credible(message):
             self._member.warn(f"{peer} promises and tells what cannot be")
             return
+        if self.disks.setdefault(peer, message.disk) != message.disk:
+            self.answers.pop(peer, None)
+            self.disks[peer] = message.disk
         self.promised.setdefault(peer, self._member.world.clock.monotonic_ns())
         heard = self.answers.setdefault(peer, Heard(message.success, message.current))
         heard.add(message)
@@ -88,8 +98,10 @@ class Takeover:
         return server == self._member.name or (server in self.answers and self.answers[server].whole)
 
     def _enough(self) -> bool:
-        told = sum(self._told_all(server) for server in self.configured)
-        return told > len(self.configured) // 2
+        """Whether a majority of the configured group has told, each with the disk that is recorded, or all have (safety rule 23)."""
+        told = {server: self.disks[server] for server in self.configured if self._told_all(server)}
+        mutation = self._member.config.cluster.mutations.replaced_disk_votes
+        return Roll(self.configured, self._recorded, mutation).suffices(len(self.configured) // 2 + 1, told)
 
     async def hear(self, present: list[str], timeout_ns: int, grace_ns: int) -> bool:
         """Asks until a majority of the configured group has promised and told; then a little longer for all who are present. False without."""

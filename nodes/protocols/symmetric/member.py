@@ -303,6 +303,8 @@ class Member:
             return
         if self._heartbeats and self._now_ns() - self._spoke_ns >= HEARTBEAT_NS:
             self._broadcast()
+        if self.own == 0 and self._requests.end_idle_sessions():
+            self.wants_turn()
         self.answer_reads()
 
     def _greet(self, member: int) -> None:

@@ -9,10 +9,9 @@ from nodes.config import GroupConfig, ServerConfig, opened
 from nodes.metadata.namespace import Namespace
 from nodes.protocols.symmetric.agreement import Agreement
 from nodes.protocols.symmetric.execution import Execution, Outcome
-from nodes.protocols.symmetric.own_disk import OwnDisk
+from nodes.protocols.symmetric.own_disk import OwnDisk, open_journal
 from nodes.replicas.log import NOTHING, ReplicaLog, encode_group
 from nodes.replicas.record_clock import RecordClock
-from nodes.storage.journal_file import Journal
 from nodes.trace.events import Applied, Committed, Cut, Durable, JournalOpened, StepTaken
 from nodes.trace.ignoring import Ignoring
 from nodes.wire.calls import Calls
@@ -121,6 +120,10 @@ class Replica:
         self.execution.made_durable(shown_sn)
         self.show(shown_sn, [])
 
+    def now_ns(self) -> int:
+        """The stamp that a call would bear now."""
+        return max(self.times.read_ns(), self.namespace.newest_ns + 1)
+
     # --- namespace --------------------------------------------------------------------------------------------------
 
     @property
@@ -162,9 +165,9 @@ class Replica:
 
 def open_replica(world: World, config: ServerConfig, group: GroupConfig) -> Replica:
     """Raises Damaged, UnknownFormat, OSError."""
-    journal = Journal.open(world.disk, "journal")
+    journal, suffix = open_journal(world)
     log = ReplicaLog(journal, NOTHING, config.cluster.holes.sn_without_epoch)
-    own_disk = OwnDisk(world, journal.cut_octets, config.cluster.mutations)
+    own_disk = OwnDisk(world, suffix, journal.cut_octets, config.cluster.mutations)
     replica = Replica(world, config, group, log, own_disk)
     replica.open(journal.cut_octets)
     return replica

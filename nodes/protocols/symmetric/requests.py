@@ -11,11 +11,12 @@ from collections.abc import Callable
 import msgspec
 
 from nodes.errors import FsError
-from nodes.metadata.operations import WRITES, Attributes, Contents, Open, Result, Stat
+from nodes.metadata.operations import WRITES, Attributes, Contents, EndSession, Open, Result, Stat
 from nodes.metadata.records import AtimeRecord, CallRecord, Record
 from nodes.protocols.symmetric.execution import Outcome
 from nodes.protocols.symmetric.replica import Replica
 from nodes.protocols.symmetric.scheduler import Job, Scheduler, Steps
+from nodes.replicas.idle_sessions import IdleSessions
 from nodes.units import OpId
 from nodes.wire.messages import Answer, Checked, CheckOperation, Refused, Request
 
@@ -28,6 +29,7 @@ BUSY_CALLS = 8
 TURN = "turn"
 """What writes that are not broadcast yet wait for: to be scheduled, and for nothing else."""
 LEASE = "lease"
+NOBODY = OpId("", 0)
 
 
 class Write:
@@ -49,6 +51,10 @@ class Requests:
         self._send = replica.world.network.send
         self._scheduler = Scheduler()
         self._writes: dict[OpId, Write] = {}
+        self._idle = IdleSessions(replica.world.clock, replica.config.cluster)
+        self._next_round_ns = 0
+        self._ending: list[CallRecord] = []
+        """For the next broadcast: sessions of dead clients."""
         self._message: list[Record] = []
         """What the next broadcast carries, while it is put together."""
         self._atimes: dict[int, int] = {}
@@ -69,13 +75,38 @@ class Requests:
         if asked is not None:
             assert asked.job is not None
             asked.job.peer = peer
-        elif len(self._scheduler) < HELD_MAX:
+        elif len(self._scheduler) < HELD_MAX and self._is_fresh(peer, request):
             at_ns = self._replica.times.read_ns()
             record = CallRecord(at_ns, op_id, request.lowest_open, request.operation)  # type: ignore[arg-type]
             write = self._writes[op_id] = Write(record)
             write.job = Job(peer, request.number, self._write(write))
             self._scheduler.add(write.job)
             self._scheduler.run()
+
+    def _is_fresh(self, peer: str, request: Request) -> bool:
+        namespace = self._replica.namespace
+        try:
+            now_ns = self._replica.now_ns()
+            self._idle.check_fresh(request.operation, namespace.sessions, request.session, now_ns)
+        except FsError as stale:
+            execution = self._replica.execution
+            at = self.view, execution.applied_sn, execution.place
+            self._send(peer, Answer(request.number, *at, None, str(stale), now_ns))
+            return False
+        return True
+
+    def end_idle_sessions(self) -> bool:
+        """Asks for the end of every session whose client is dead; whether there is any. What has been used when its turn comes goes on."""
+        clock_ns = self._replica.world.clock.monotonic_ns()
+        if clock_ns < self._next_round_ns:
+            return False
+        self._next_round_ns = clock_ns + self._idle.round_ns
+        sessions, now_ns = self._replica.namespace.sessions, self._replica.now_ns()
+        self._ending = [
+            CallRecord(now_ns, NOBODY, 0, EndSession(client, sessions.used_ns(client)))
+            for client in self._idle.due(sessions, now_ns)
+        ]
+        return bool(self._ending)
 
     def _write(self, write: Write) -> Steps:
         """SAA §6, steps 2 to 8; when the view ends without an outcome, once more in the next."""
@@ -89,20 +120,22 @@ class Requests:
         assert write.job is not None
         outcome, at_ns = write.outcome, self._replica.execution.namespace.newest_ns
         sn, place = outcome.sn, outcome.place
-        self._send(
-            write.job.peer, Answer(op_id.number, self.view, sn, place, outcome.result, outcome.error, at_ns)
-        )
+        answer = Answer(op_id.number, self.view, sn, place, outcome.result, outcome.error, at_ns)
+        namespace = self._replica.namespace
+        answer.forgotten = bool(outcome.error) and not namespace.remembers(op_id, write.record.lowest_open)
+        self._send(write.job.peer, answer)
 
     def begin(self, view: int) -> None:
         """A view begins: whatever the views before did not submit is broadcast in it, and reads look again at what they wait for."""
         self.view = view
+        self._idle = IdleSessions(self._replica.world.clock, self._replica.config.cluster)
         self._scheduler.wake_all(but=TURN)
         self._scheduler.run()
 
     @property
     def waiting(self) -> bool:
         """Whether a write is to be broadcast."""
-        return self._scheduler.waiting_for(TURN) > 0
+        return self._scheduler.waiting_for(TURN) > 0 or bool(self._ending)
 
     @property
     def busy(self) -> bool:
@@ -116,7 +149,8 @@ class Requests:
             self._atimes.clear()
             self._scheduler.wake(TURN, CALLS_PER_MESSAGE)
             self._scheduler.run()
-        message, self._message = self._message, []
+        message, self._message = [*self._message, *self._ending], []
+        self._ending = []
         return message
 
     def on_shown(self, sn: int, outcomes: list[Outcome]) -> None:
@@ -201,7 +235,7 @@ class Requests:
             assert asked.job is not None
             asked.job.peer = peer
         state = "absent" if asked is None else "pending"
-        self._send(peer, Checked(message.number, self.view, state))
+        self._send(peer, Checked(message.number, self.view, state, self._replica.now_ns()))
 
     def refuse(self, peer: str, number: int, hint: str) -> None:
         self._send(peer, Refused(number, self.view, "not in the primary view", hint))

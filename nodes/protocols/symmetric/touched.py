@@ -19,8 +19,10 @@ from nodes.metadata.operations import (
     ContentSummary,
     Create,
     Delete,
+    EndSession,
     Link,
     Mkdir,
+    Open,
     OpenSession,
     Read,
     Rename,
@@ -36,16 +38,19 @@ from nodes.metadata.tree import Tree
 from nodes.protocols.symmetric.locks import Thing, Wanted
 from nodes.units import OpId
 
-ALONE = (Append, AddBlock, Complete, Restamp, Link)
-"""Their outcome depends on an inode that other calls may reach by another of its names, by its number, or by the session that writes it:
+ALONE = (Append, AddBlock, Complete, Restamp, Link, CloseSession, EndSession)
+"""Their outcome depends on an inode that other calls may reach by another of its names, by its number, or by the session that writes it, or on
+whether anything came of that session:
 whatever comes before them is submitted first, and a second one of them waits for the first."""
 
 
-def wanted_by(operation: Write, op_id: OpId) -> Wanted:
+def wanted_by(operation: Write | EndSession, op_id: OpId) -> Wanted:
     """Of the call itself, so that a second copy of it waits for the first, its client's session, and what the operation touches.
 
     A call whose path is malformed fails without looking at more.
     """
+    if isinstance(operation, EndSession):
+        return Wanted((), (f"@{operation.client}",))
     session, itself = f"@{op_id.client}", f"@{op_id.client}#{op_id.number}"
     if type(operation) in (OpenSession, CloseSession):
         return Wanted((), (session, itself))
@@ -70,6 +75,9 @@ def looked_at(operation: Read, tree: Tree) -> list[Thing] | None:
         return things
     if inode.entries is None and inode.nlink > 1:
         return None
+    body = tree.bodies.get(inode.number) if type(operation) is Open else None
+    if body is not None and body.writer is not None:
+        things.append(f"@{body.writer.client}")
     return [*things, inode.number]
 
 

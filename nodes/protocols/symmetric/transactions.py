@@ -13,8 +13,8 @@ from typing import Any
 
 from nodes.errors import FsError
 from nodes.metadata.namespace import Namespace
-from nodes.metadata.operations import CloseSession, Result
-from nodes.metadata.records import CallRecord, Record
+from nodes.metadata.operations import EndSession, Result
+from nodes.metadata.records import CallRecord, CloseSessionRecord, EndSessionRecord, Record
 from nodes.protocols.symmetric.basic_services import services_of
 from nodes.protocols.symmetric.handles import Handles
 from nodes.protocols.symmetric.locks import Locks, Place
@@ -130,6 +130,10 @@ class Transactions:
         """Reads what the call depends on, and gives it a time and handles. Raises FsError."""
         call = transaction.call
         now_ns = max(call.at_ns, self._newest_ns + 1)
+        if isinstance(call.operation, EndSession):
+            transaction.record = self._namespace.plan_end(call.operation, now_ns)
+            self._newest_ns = now_ns
+            return
         plan: Record = self._namespace.plan(call.operation, call.op_id, call.lowest_open, now_ns)  # type: ignore[assignment]
         self.handles.give(plan)
         self._newest_ns = now_ns
@@ -161,9 +165,10 @@ class Transactions:
                 self._namespace.undo(entry)
             transaction.result, transaction.error = None, str(error)
             return False
-        if type(transaction.call.operation) is CloseSession:
-            self._refusals.forget(transaction.call.op_id.client)
-            del self._lowest_open[transaction.call.op_id.client]
+        if isinstance(record, CloseSessionRecord | EndSessionRecord):
+            client = record.client if isinstance(record, EndSessionRecord) else record.op_id.client
+            self._refusals.forget(client)
+            self._lowest_open.pop(client, None)
         return True
 
     def _refuse(self, transaction: Transaction, effects: int) -> None:

@@ -8,15 +8,16 @@ from typing import Any
 
 from nodes.metadata.images import ImageDamaged, UnknownFormat
 from nodes.metadata.namespace import Namespace
+from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.protocols.vssp import messages as m
 from nodes.protocols.vssp.acknowledging import STRATEGIES, Acknowledging
 from nodes.protocols.vssp.looking import Looking
 from nodes.protocols.vssp.manifest import rank_of
 from nodes.protocols.vssp.reading import Reading
 from nodes.protocols.vssp.receiving import Receiving
-from nodes.protocols.vssp.repair import Repairs
+from nodes.protocols.vssp.repair import Repairs, is_whole
 from nodes.protocols.vssp.reporting import Reporting
-from nodes.protocols.vssp.retention import kept_sn
+from nodes.protocols.vssp.retention import kept_sn, pinned_sn
 from nodes.protocols.vssp.sending import Sending
 from nodes.protocols.vssp.serving import Serving
 from nodes.protocols.vssp.shelf import Shelf
@@ -25,6 +26,9 @@ from nodes.trace.pool_events import ImageRefused
 from nodes.wire.calls import Calls
 from nodes.wire.messages import Mark, Message
 from nodes.world import World
+
+ASIDE = "aside/images"
+"""Where damaged images are kept."""
 
 
 class Pool:
@@ -37,9 +41,10 @@ class Pool:
         journals: Callable[[], list[StoredFile]],
         journal_first: Callable[[], int],
         acknowledging: Acknowledging,
+        mutations: Mutations = NO_MUTATIONS,
     ):
         self._world = world
-        self._shelf = shelf = Shelf(world.disk)
+        self._shelf = shelf = Shelf(world.disk, mutations)
         self._calls = calls = Calls(world)
         self.pinned: set[int] = set()
         self._tidying = world.scope.child("tidy")
@@ -106,7 +111,12 @@ class Pool:
             except UnknownFormat:
                 raise
             except (ImageDamaged, FileNotFoundError) as damaged:
-                self._world.trace.emit(ImageRefused(image, str(damaged)))
+                told = f"{damaged}; it is moved to {ASIDE}"
+                self._world.trace.emit(ImageRefused(image, told))
+                self._shelf.refused.add(image)
+                self._receiving.forget(image)
+                self._reporting.forget(image)
+                self._tidying.spawn(self._shelf.set_refused_aside(ASIDE), "set aside")
         return None
 
     async def look(self, start: int, names: list[str], sn: int) -> SeenInImage:
@@ -115,8 +125,21 @@ class Pool:
     def stored(self) -> list[int]:
         return [rank_of(image)[2] for image in self._shelf.images()]
 
-    def kept_sn(self) -> int:
-        return kept_sn(self._shelf.images(), sorted(self.pinned))
+    def kept_sn(self, newest: int, first_sn: int) -> int:
+        return kept_sn(self._shelf.images(), sorted(self.pinned), newest, first_sn)
+
+    def pinned_sn(self, first_sn: int) -> int | None:
+        return pinned_sn(self._shelf.images(), sorted(self.pinned), first_sn)
+
+    async def has_whole(self, accepts: Callable[[Mark], bool]) -> bool:
+        for image in reversed(self._shelf.images()):
+            try:
+                manifest = self._shelf.manifest(image)
+                if accepts(manifest.mark) and await is_whole(self._world, self._shelf, manifest):
+                    return True
+            except (ImageDamaged, FileNotFoundError):
+                continue
+        return False
 
     def bar(self, incarnation: int, sn: int) -> None:
         self._shelf.bar = (incarnation, sn)
@@ -135,8 +158,10 @@ class Pool:
         self._tidy()
         return holders
 
-    async def read(self, sources: list[str], progress: Callable[[], None]) -> tuple[Namespace, Mark] | None:
-        read = await self._reading.read(sources, progress)
+    async def read(
+        self, sources: list[str], progress: Callable[[], None], most_sn: int
+    ) -> tuple[Namespace, Mark] | None:
+        read = await self._reading.read(sources, progress, most_sn)
         self._tidy()
         return read
 
@@ -149,9 +174,10 @@ def vssp(
     partitions: int,
     journals: Callable[[], list[StoredFile]],
     journal_first: Callable[[], int],
+    mutations: Mutations,
 ) -> Pool:
     """Algorithm 2 of VSSP."""
-    return Pool(world, partitions, journals, journal_first, STRATEGIES["vssp"])
+    return Pool(world, partitions, journals, journal_first, STRATEGIES["vssp"], mutations)
 
 
 def hdfs_pipeline(
@@ -159,6 +185,7 @@ def hdfs_pipeline(
     partitions: int,
     journals: Callable[[], list[StoredFile]],
     journal_first: Callable[[], int],
+    mutations: Mutations,
 ) -> Pool:
     """The baseline: the pipeline of HDFS."""
-    return Pool(world, partitions, journals, journal_first, STRATEGIES["hdfs_pipeline"])
+    return Pool(world, partitions, journals, journal_first, STRATEGIES["hdfs_pipeline"], mutations)

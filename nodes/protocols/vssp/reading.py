@@ -17,12 +17,14 @@ from nodes.protocols.vssp import messages as m
 from nodes.protocols.vssp.fetching import NotFetched, fetch_piece
 from nodes.protocols.vssp.manifest import (
     MANIFEST_MAX,
+    NAME,
     Manifest,
     PartitionEntry,
     decode,
     manifest_file,
     partition_file,
     path_of,
+    rank_of,
 )
 from nodes.protocols.vssp.packets import PACKET_OCTETS
 from nodes.protocols.vssp.serving import PIECE_MOST
@@ -47,15 +49,17 @@ class Reading:
         self.image = ""
         """What is being read now."""
 
-    async def read(self, sources: list[str], progress: Callable[[], None]) -> tuple[Namespace, Mark] | None:
-        """The namespace of the best image that a source offers, which lies whole on this disk then. Raises OSError."""
+    async def read(
+        self, sources: list[str], progress: Callable[[], None], most_sn: int = 0
+    ) -> tuple[Namespace, Mark] | None:
+        """The namespace of the best image that a source offers, up to `most_sn` unless it is 0; it lies whole on this disk then. Raises OSError."""
         async with self._files:
-            return await self._read_best(sources, progress)
+            return await self._read_best(sources, progress, most_sn)
 
     async def _read_best(
-        self, sources: list[str], progress: Callable[[], None]
+        self, sources: list[str], progress: Callable[[], None], most_sn: int
     ) -> tuple[Namespace, Mark] | None:
-        offers = await self._offers(sources)
+        offers = await self._offers(sources, most_sn)
         self.image = best_offer(offers, self._shelf)
         if not self.image:
             return None
@@ -73,12 +77,12 @@ class Reading:
         finally:
             self.image = ""
 
-    async def _offers(self, sources: list[str]) -> dict[str, list[str]]:
+    async def _offers(self, sources: list[str], most_sn: int) -> dict[str, list[str]]:
         replies = await asyncio.gather(
             *(self._calls.ask(source, m.AskImages(0), ANSWER_NS) for source in sources)
         )
         return {
-            source: reply.images if isinstance(reply, m.ImagesTold) else []
+            source: up_to(reply.images, most_sn) if isinstance(reply, m.ImagesTold) else []
             for source, reply in zip(sources, replies, strict=True)
         }
 
@@ -160,6 +164,12 @@ def best_offer(offers: dict[str, list[str]], shelf: Shelf) -> str:
     whole = shelf.images()
     begun = [image for image in shelf.files() if image in offered and image not in whole]
     return max(begun, default=max(offered, default=""))
+
+
+def up_to(images: list[str], most_sn: int) -> list[str]:
+    """Those that reach no further; all with 0, and nothing that is no name of an image."""
+    known = [image for image in images if NAME.match(image)]
+    return [image for image in known if not most_sn or rank_of(image)[2] <= most_sn]
 
 
 def rotated(sources: list[str], by: int) -> list[str]:

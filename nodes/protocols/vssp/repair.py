@@ -13,6 +13,7 @@ from nodes.protocols.vssp.fetching import NotFetched, fetch_piece, fetch_sums
 from nodes.protocols.vssp.manifest import (
     MANIFEST_MAX,
     PARTITION_MAX,
+    Manifest,
     PartitionEntry,
     decode,
     image_of,
@@ -132,12 +133,19 @@ class Repairs:
         """The manifest, once all that it names is whole here. Raises ImageDamaged, NotFetched, OSError."""
         octets = await fetch_piece(self._calls, [source], manifest_file(image), 0, MANIFEST_MAX)
         manifest = decode(octets, image)
-        for partition, entry in enumerate(manifest.partitions):
-            if await measure(self._world, self._shelf, partition_file(image, partition)) != entry:
-                raise ImageDamaged(f"{partition_file(image, partition)} is not what the manifest says")
+        if not await is_whole(self._world, self._shelf, manifest):
+            raise ImageDamaged(f"the partitions of image {image} are not what its manifest says")
         await self._shelf.shelve(manifest)
         told = ImageShelved(image, manifest.mark.sn, len(manifest.partitions), manifest.octets)
         self._world.trace.emit(told)
+
+
+async def is_whole(world: World, shelf: Shelf, manifest: Manifest) -> bool:
+    """Whether every partition lies here as the manifest says. Raises OSError."""
+    for partition, entry in enumerate(manifest.partitions):
+        if await measure(world, shelf, partition_file(manifest.image, partition)) != entry:
+            return False
+    return True
 
 
 async def measure(world: World, shelf: Shelf, file: str) -> PartitionEntry:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from nodes.protocols.vssp.manifest import rank_of
 
 KEPT = 2
-"""The newest, and the one before it, which somebody may be reading."""
+"""The newest, and the one before it, which somebody may be reading, and from which a server begins where the newest has rotted."""
 
 
 def at_or_below(images: list[str], sn: int) -> str | None:
@@ -22,8 +22,23 @@ def kept_images(images: list[str], pinned: Iterable[int]) -> set[str]:
     return {*sorted(images)[-KEPT:], *(image for image in pins if image is not None)}
 
 
-def kept_sn(images: list[str], pinned: Iterable[int]) -> int:
-    """The journal from behind this sn is needed to come from an image to the present, or to a pin; 0 when no image helps."""
-    newest = max(images, default=None)
-    needed = [newest, *(at_or_below(images, sn) for sn in pinned)]
-    return min(0 if image is None else rank_of(image)[2] for image in needed)
+def kept_sn(images: list[str], pinned: Iterable[int], newest: int, first_sn: int) -> int:
+    """The journal from behind this sn is needed: to come from any of the `newest` images to the present, and from an image to each pin.
+
+    0 while there are fewer images. A pin that the journal, which begins with `first_sn`, does not lead to any more holds nothing back: this
+    server was renewed by an image that is newer.
+    """
+    ranks = sorted(rank_of(image)[2] for image in images)
+    reach = ranks[-newest] if len(ranks) >= newest else 0
+    pin = pinned_sn(images, pinned, first_sn)
+    return reach if pin is None else min(reach, pin)
+
+
+def pinned_sn(images: list[str], pinned: Iterable[int], first_sn: int) -> int | None:
+    """The sn of the oldest image from which a journal that begins with `first_sn` leads to a pin.
+
+    0 when it leads there without an image; None when it leads to none.
+    """
+    below = [at_or_below(images, sn) for sn in pinned]
+    starts = [0 if image is None else rank_of(image)[2] for image in below]
+    return min((start for start in starts if start + 1 >= first_sn), default=None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nodes.metadata.images import ImageDamaged, Loader
 from nodes.metadata.namespace import Namespace
+from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.protocols.vssp.manifest import (
     DIRECTORY,
     Manifest,
@@ -25,14 +26,21 @@ PARTIAL_KEPT = 2
 
 
 class Shelf:
-    def __init__(self, disk: Disk):
+    def __init__(self, disk: Disk, mutations: Mutations = NO_MUTATIONS):
         self._disk = disk
+        self._mutations = mutations
         self.bar = (0, 0)
         """(incarnation, sn): images of earlier incarnations that go beyond do not count."""
+        self.refused: set[str] = set()
+        """Images that were found damaged: they do not count, and are on their way aside."""
 
     def files(self) -> dict[str, list[str]]:
         """The files of each image, whole or not; the oldest image first."""
-        return {image: files for image, files in self._all_files().items() if not self._barred(image)}
+        return {
+            image: files
+            for image, files in self._all_files().items()
+            if not (self._barred(image) or image in self.refused)
+        }
 
     def _all_files(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
@@ -56,14 +64,16 @@ class Shelf:
 
     def load(self, manifest: Manifest) -> Namespace:
         """Reads all partitions, one after the other. Raises ImageDamaged, OSError."""
-        loader = Loader()
-        for partition, entry in enumerate(manifest.partitions):
+        loader, partitions = Loader(), manifest.partitions
+        if self._mutations.image_without_last_partition:
+            partitions = partitions[:-1]
+        for partition, entry in enumerate(partitions):
             path = path_of(partition_file(manifest.image, partition))
             for offset in range(0, entry.length, PACKET_OCTETS):
                 loader.feed(
                     partition, self._disk.read(path, offset, min(PACKET_OCTETS, entry.length - offset))
                 )
-        namespace = loader.finish()
+        namespace = loader.finish(checked=partitions is manifest.partitions)
         if loader.header is None or loader.header.partitions != len(manifest.partitions):
             raise ImageDamaged(f"the manifest of image {manifest.image} names another number of partitions")
         return namespace
@@ -109,11 +119,23 @@ class Shelf:
     async def set_aside(self, directory: str, sn: int | None = None) -> None:
         """Moves what is barred, or given `sn` what goes beyond it: first all of it is there, then it is here no more. Raises OSError."""
         for image, files in self._all_files().items():
-            if self._barred(image) if sn is None else rank_of(image)[2] > sn:
+            leaves = self._barred(image) if sn is None else rank_of(image)[2] > sn
+            if leaves and image not in self.refused:
                 for file in files:
                     await self._copy(file, f"{directory}/{file}")
                 for file in [manifest_file(image), *files]:
                     self.remove(file)
+
+    async def set_refused_aside(self, directory: str) -> None:
+        """Moves the damaged images, their manifests first: a person may want to see them. Raises OSError."""
+        while self.refused:
+            image = min(self.refused)
+            for file in [manifest_file(image), *self._all_files().get(image, [])]:
+                try:
+                    await self._disk.move(path_of(file), f"{directory}/{file}")
+                except FileNotFoundError:
+                    continue
+            self.refused.discard(image)
 
     async def _copy(self, file: str, to: str) -> None:
         out = self._disk.open_append(to)

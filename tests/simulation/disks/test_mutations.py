@@ -5,27 +5,30 @@ from __future__ import annotations
 import pytest
 
 from nodes.mutations import Mutations
-from tests.simulation.disks.mutations import SCHEDULES
+from tests.simulation.disks.mutations import SCHEDULES, Case
 from tests.simulation.mams.lab import Lab
 
 SEEDS = 3
+every_case = pytest.mark.parametrize("case", SCHEDULES, ids=lambda case: f"{case.mutation}-{case.protocol}")
 
 
-@pytest.mark.parametrize("mutation", SCHEDULES)
+def lab_for(case: Case, seed: int, **settings: object) -> Lab:
+    return Lab(seed, standbys=case.standbys, protocol=case.protocol, **settings)
+
+
+@every_case
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_switched_on_a_check_turns_red(mutation: str, seed: int) -> None:
-    schedule, standbys, checks = SCHEDULES[mutation]
-    lab = Lab(seed, standbys=standbys, mutations=Mutations(**{mutation: True}))
-    schedule(lab)
+def test_switched_on_a_check_turns_red(case: Case, seed: int) -> None:
+    lab = lab_for(case, seed, mutations=Mutations(**{case.mutation: True}))
+    case.schedule(lab)
     lab.finish_somehow()
-    assert checks & set(lab.broken()), lab.broken()
+    assert case.checks & set(lab.broken()), lab.broken()
 
 
-@pytest.mark.parametrize("mutation", SCHEDULES)
+@every_case
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_switched_off_it_harms_nobody(mutation: str, seed: int) -> None:
-    schedule, standbys, _ = SCHEDULES[mutation]
-    lab = Lab(seed, standbys=standbys)
-    schedule(lab)
+def test_switched_off_it_harms_nobody(case: Case, seed: int) -> None:
+    lab = lab_for(case, seed)
+    case.schedule(lab)
     lab.finish()
     assert lab.broken() == {}

@@ -32,7 +32,7 @@ class Lab:
 
     @property
     def active(self) -> str:
-        return next(name for name, letter in self.cluster.view().items() if letter == "A")
+        return next(name for name, letter in self.cluster.view().items() if letter in "AP")
 
     @property
     def standbys(self) -> list[str]:

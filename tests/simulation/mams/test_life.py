@@ -12,7 +12,7 @@ from nodes.config import SECOND, WorkloadConfig, one_group
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.sim.cluster import SimCluster
 from nodes.sim.explore import Explorer, random_plan
-from nodes.trace.events import Configured, JournalCorrupt, Renewing, Stamped, StepTaken, Stopped
+from nodes.trace.events import Configured, JournalCorrupt, Renewing, Stamped, StepTaken, Stopped, Warned
 from tests.simulation.mams.lab import Lab
 
 MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1, "list": 1}
@@ -65,7 +65,7 @@ def test_a_server_added_at_run_time_counts_in_n() -> None:
     assert lab.broken() == {}
 
 
-def test_a_corrupt_journal_is_refused_and_the_others_serve() -> None:
+def test_a_corrupt_journal_is_kept_aside_and_its_server_renewed() -> None:
     lab = Lab(2)
     for number in range(20):
         lab.ada.call(Mkdir(f"/d{number}"))
@@ -76,9 +76,13 @@ def test_a_corrupt_journal_is_refused_and_the_others_serve() -> None:
     lab.run_ms(1_000)
     told = [s.event for s in lab.cluster.events if s.server == victim and type(s.event) is JournalCorrupt]
     assert told and told[0].file.startswith("journal/")
-    assert lab.cluster.servers[victim].process == "stopped"
+    warned = [s.event.what for s in lab.cluster.events if s.server == victim and type(s.event) is Warned]
+    assert "moved to aside/damaged-01" in warned[0] and "does not count before it is renewed" in warned[0]
+    files = lab.cluster.servers[victim].store.files
+    assert f"aside/damaged-01/{told[0].file}" in files
     lab.ada.call(Mkdir("/more"))
-    lab.lamps.finish()
+    lab.finish()
+    assert "unfit" not in files and lab.cluster.view()[victim] == "S"
     assert lab.broken() == {}
 
 

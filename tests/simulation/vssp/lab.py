@@ -27,7 +27,7 @@ LIMIT_NS = 300 * SECOND
 
 def namespace_of(files: int) -> Namespace:
     namespace = Namespace()
-    namespace.sessions.open("ada", None)
+    namespace.sessions.open("ada", 0, None)
     root = ROOT
     for number in range(1, files + 1):
         parent = root if number % 10 == 1 else root + number // 10 * 10 + 1

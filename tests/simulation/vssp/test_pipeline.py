@@ -86,8 +86,8 @@ def test_pins_keep_their_image() -> None:
     lab.pools["n2"].pinned.add(115)
     for sn in (100, 110, 120, 130, 140):
         lab.written("n1", Mark(0, 1, sn, 0))
-    assert lab.pools["n1"].stored() == [130, 140] and lab.pools["n1"].kept_sn() == 140
-    assert lab.pools["n2"].stored() == [110, 130, 140] and lab.pools["n2"].kept_sn() == 110
+    assert lab.pools["n1"].stored() == [130, 140] and lab.pools["n1"].kept_sn(2, 1) == 130
+    assert lab.pools["n2"].stored() == [110, 130, 140] and lab.pools["n2"].kept_sn(2, 1) == 110
 
 
 def test_the_writer_tells_how_it_went() -> None:

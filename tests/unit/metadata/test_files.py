@@ -51,6 +51,15 @@ class Model:
         self.sessions = {"ada", "eve"}
         self.next = (1 << 48) | 1
 
+    def end(self, client: str) -> None:
+        """What the client was writing is given up: its unfinished block goes."""
+        self.sessions.discard(client)
+        for file in self.files.values():
+            if file.writer and file.writer[0] == client:
+                file.writer = None
+                if file.unfinished:
+                    file.blocks.pop()
+
     def append(self, path: str, force: bool, client: str, number: int) -> str:
         file = self.files.get(path)
         if file is None:
@@ -126,7 +135,7 @@ class Run:
             self.append(step[1], step[2], client)
         elif kind == "end":
             self.do(ops.CloseSession(), "eve")
-            self.model.sessions.discard("eve")
+            self.model.end("eve")
         elif step[1] < len(self.handles):
             self.held(step)
 

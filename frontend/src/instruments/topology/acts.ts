@@ -7,10 +7,14 @@ import { rulesOn } from "./rules";
 
 const NEEDS_RUNNING = new Set(["crash", "stop", "power_loss", "expire_session", "slow_disk", "fail_disk"]);
 
+/** Verbs that only metadata servers know. */
+const OF_METADATA = new Set(["expire_session", "force"]);
+
 function processRefusal(verb: string, name: string, process: Process): string {
   if (verb === "restart") return process === "stopped" ? "" : `${name} runs: crash or stop it first`;
   if (verb === "resume") return process === "paused" ? "" : `${name} is not paused`;
   if (verb === "pause") return process === "running" ? "" : `${name} does not run`;
+  if (verb === "force") return process === "running" ? "" : `${name} does not run`;
   if (NEEDS_RUNNING.has(verb)) return process === "stopped" ? `${name} does not run` : "";
   return "";
 }
@@ -47,7 +51,7 @@ export function nodeActs(
   node: Pick<Server, "name" | "process">,
   links: readonly Link[],
 ): Act[] {
-  const own = verbs.filter(({ verb, targets }) => targets !== "group" && verb !== "expire_session");
+  const own = verbs.filter(({ verb, targets }) => targets !== "group" && !OF_METADATA.has(verb));
   return serverActs(own, { name: node.name, process: node.process, role: "standby", group: "" }, links);
 }
 

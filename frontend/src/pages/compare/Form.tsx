@@ -3,7 +3,7 @@ import type { Choices, ClusterChange } from "../../api/compare";
 import { isConnected, useLab } from "../../store/store";
 import { Series } from "./Series";
 import { begin, cancel, change, isOver, useCompare } from "./store";
-import { FEWEST, labels, MOST, withFamily } from "./wish";
+import { FEWEST, holesOf, labels, MOST, PAPER, withFamily } from "./wish";
 
 /** Which scenario, which seed, which configurations. */
 export function Form() {
@@ -123,9 +123,14 @@ export function Form() {
 }
 
 /** What can be chosen: each hole alone, and what is open now. */
-function holesOf(known: readonly string[], open: unknown): string[] {
-  const now = String(open ?? "");
-  return now === "" || known.includes(now) ? [...known] : [now, ...known];
+function choicesOf(known: readonly string[], now: string): string[] {
+  return now === "" || now === PAPER || known.includes(now) ? [...known] : [now, ...known];
+}
+
+function withHoles(value: ClusterChange, chosen: string): ClusterChange {
+  const { variant: _variant, holes: _holes, ...rest } = value;
+  if (chosen === PAPER) return { ...rest, variant: PAPER };
+  return { ...rest, holes: chosen === "" ? [] : chosen.split(",") };
 }
 
 interface FieldsProps {
@@ -146,6 +151,7 @@ function Fields({ choices, own, value, onChange }: FieldsProps) {
     (key: "groups" | "standbys") =>
     (event: ChangeEvent<HTMLInputElement>): void =>
       onChange({ ...value, [key]: Math.trunc(Number(event.currentTarget.value)) });
+  const open = String(holesOf(value, own));
   const now = (key: string): string => String((value as Record<string, unknown>)[key] ?? own[key] ?? "");
   return (
     <div className="compare-fields">
@@ -189,13 +195,13 @@ function Fields({ choices, own, value, onChange }: FieldsProps) {
         <label>
           hole of the paper
           <select
-            value={String(value.holes ?? own.holes ?? "")}
-            onChange={({ currentTarget }) =>
-              onChange({ ...value, holes: currentTarget.value === "" ? [] : currentTarget.value.split(",") })
-            }
+            value={open}
+            data-testid="compare-holes"
+            onChange={({ currentTarget }) => onChange(withHoles(value, currentTarget.value))}
           >
             <option value="">none: safe</option>
-            {holesOf(family.holes, value.holes ?? own.holes).map((name) => (
+            <option value={PAPER}>all: as the paper has it</option>
+            {choicesOf(family.holes, open).map((name) => (
               <option key={name}>{name}</option>
             ))}
           </select>

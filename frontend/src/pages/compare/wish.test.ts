@@ -33,6 +33,14 @@ describe("holes in the URL", () => {
   });
 });
 
+describe("the variant in the URL", () => {
+  it("comes back", () => {
+    const wish = { scenario: "a", seed: 1, changes: [{ variant: "paper" }, {}] };
+    expect(searchOf(wish)).toBe("?scenario=a&seed=1&with=variant:paper&with=");
+    expect(wishOf(searchOf(wish))).toEqual(wish);
+  });
+});
+
 describe("labels", () => {
   it("say what differs, and nothing else", () => {
     const own = { protocol: "mams", standbys: 3, groups: 1, placement: "hash" };
@@ -44,8 +52,15 @@ describe("labels", () => {
     expect(labels([{}, {}], own)).toEqual(["mams", "mams"]);
     const open = { ...own, holes: ["late_watch"] };
     expect(labels([{}, { holes: [] }], open)).toEqual(["late_watch open", "safe"]);
-    expect(labels([{}, { holes: [] }], {})).toEqual(["safe", "safe"]);
+    expect(labels([{}, { holes: [] }], own)).toEqual(["mams", "mams"]);
     expect(labels([{ holes: [] }, { holes: [] }], { ...own, holes: [] })).toEqual(["mams", "mams"]);
+    expect(labels([{ variant: "paper" }, { holes: ["late_watch"] }, {}], own)).toEqual([
+      "as the paper has it",
+      "late_watch open",
+      "safe",
+    ]);
+    const paper = { ...own, variant: "paper" };
+    expect(labels([{}, { holes: [] }], paper)).toEqual(["as the paper has it", "safe"]);
   });
 });
 

@@ -13,7 +13,10 @@ export const MOST = 4;
 
 const NUMBERS: readonly string[] = ["groups", "standbys"];
 /** In the order in which a configuration is told. */
-const KEYS: readonly string[] = ["protocol", ...NUMBERS, "placement", "granularity", "cross_group", "holes"];
+const TOLD: readonly string[] = ["protocol", ...NUMBERS, "placement", "granularity", "cross_group", "holes"];
+const KEYS: readonly string[] = [...TOLD, "variant"];
+/** The variant with all holes of the protocol's text. */
+export const PAPER = "paper";
 /** In the address: no hole is open. */
 const NONE = "none";
 
@@ -79,20 +82,32 @@ export function withFamily(
   return next;
 }
 
+/** The holes that are open, `paper` for all of the text's: variant and holes of a change stand in place of the scenario's own. */
+export function holesOf(value: ClusterChange, own: Record<string, unknown>): string[] {
+  const { variant, holes } = value.variant !== undefined || value.holes !== undefined ? value : own;
+  return variant === PAPER ? [PAPER] : ((holes ?? []) as string[]);
+}
+
 const SAID: Record<string, (value: unknown) => string> = {
   protocol: (value) => String(value),
   groups: (value) => `${value} ${value === 1 ? "group" : "groups"}`,
   standbys: (value) => `${value} ${value === 1 ? "standby" : "standbys"}`,
   placement: (value) => `placement ${value}`,
   granularity: (value) => `granularity ${value}`,
-  holes: (value) => ((value ?? []) as string[]).map((hole) => `${hole} open`).join(", ") || "safe",
+  holes: (value) => {
+    const open = (value ?? []) as string[];
+    if (open.includes(PAPER)) return "as the paper has it";
+    return open.map((hole) => `${hole} open`).join(", ") || "safe";
+  },
   cross_group: (value) => String(value).replaceAll("_", "-"),
 };
 
 /** What tells the configurations apart, in words; `own` is the scenario's cluster. */
 export function labels(changes: readonly ClusterChange[], own: Record<string, unknown>): string[] {
-  const whole = changes.map((change) => ({ ...own, ...change }) as Record<string, unknown>);
-  const apart = KEYS.filter((key) => new Set(whole.map((each) => String(each[key]))).size > 1);
+  const whole = changes.map(
+    (change) => ({ ...own, ...change, holes: holesOf(change, own) }) as Record<string, unknown>,
+  );
+  const apart = TOLD.filter((key) => new Set(whole.map((each) => String(each[key]))).size > 1);
   const shown = apart.length > 0 ? apart : ["protocol"];
   return whole.map((each) => shown.map((key) => SAID[key]?.(each[key]) ?? "").join(", "));
 }

@@ -17,6 +17,7 @@ from nodes.protocols.mams.checkpoints.ledger import (
     Refused,
     checked_name,
 )
+from nodes.protocols.mams.checkpoints.reaching import Reaching
 from nodes.protocols.mams.replica import Replica
 from nodes.replicas.log import decode_group
 from nodes.wire.messages import Message
@@ -35,6 +36,7 @@ class Commands:
 
     def __init__(self, replica: Replica, begin: Callable[[str], asyncio.Task[str] | None]):
         self._replica = replica
+        self._reaching = Reaching(replica)
         self._begin = begin
         """Starts this server as time server: the task ends with why nothing was begun; None when it is not active."""
 
@@ -45,6 +47,8 @@ class Commands:
         return {
             m.BeginMarking: self._on_begin_marking,
             m.TellTime: self._on_tell_time,
+            m.AskReach: self._reaching.on_ask,
+            m.Reach: on_reply,
             m.MarkingEnded: on_reply,
             m.TimeTold: on_reply,
             m.Drained: on_reply,
@@ -119,7 +123,9 @@ class Commands:
         return {"groups": groups, "operations": operations}
 
     async def _recover(self, question: Answer) -> Answer:
-        incarnation = await self._replica.ledger.recover(checked_name(str(question["name"])))
+        incarnation = await self._replica.ledger.recover(
+            checked_name(str(question["name"])), self._reaching.require
+        )
         return {"incarnation": incarnation.number, "checkpoint": incarnation.checkpoint}
 
     async def _delete(self, question: Answer) -> Answer:

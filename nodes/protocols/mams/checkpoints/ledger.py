@@ -7,11 +7,12 @@ every change, so that two of them never cross. One node for the incarnation, whi
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 
 import msgspec
 
 from nodes.config import MILLISECOND
-from nodes.replicas.view import INCARNATION, JUNIOR, EpochNode, GlobalView, Watch
+from nodes.replicas.view import INCARNATION, JUNIOR, Configuration, EpochNode, GlobalView, Watch
 from nodes.units import GROUP_SHIFT, INCARNATION_SHIFT, home_group
 from nodes.wire.messages import Mark
 from nodes.world import (
@@ -86,6 +87,10 @@ class Seen(msgspec.Struct, frozen=True):
     epoch: int
     active: str
     version: int
+
+
+Require = Callable[[Checkpoint, dict[str, Configuration]], Awaitable[None]]
+"""Raises Refused for a recovery to this checkpoint with these members of each group."""
 
 
 class Ledger:
@@ -259,8 +264,11 @@ class Ledger:
 
     # --- recovery --------------------------------------------------------------------------------------------------
 
-    async def recover(self, name: str) -> Incarnation:
-        """One transaction takes the whole cluster back: a new incarnation, new epochs, nobody holds a lock or a place. Raises Refused."""
+    async def recover(self, name: str, require: Require) -> Incarnation:
+        """One transaction takes the whole cluster back: a new incarnation, new epochs, nobody holds a lock or a place. Raises Refused.
+
+        `require` refuses where too few members could go back; they are the members still when the transaction is carried out.
+        """
         for _ in range(TRIES):
             version = await self.version()
             known = await self.all()
@@ -268,7 +276,9 @@ class Ledger:
             old, old_version = await self.incarnation()
             if old.number >= INCARNATIONS_MAX:
                 raise Refused(f"{INCARNATIONS_MAX} recoveries are the most there can be")
-            changes: list[Change] = [Set(ROOT, b"", version)]
+            members, same_members = await self._members()
+            await require(goal, members)
+            changes: list[Change] = [Set(ROOT, b"", version), *same_members]
             later = [each for each in known if each.state == COMPLETE and each.number > goal.number]
             for each in later:
                 aside = msgspec.json.encode(msgspec.structs.replace(each, state=ASIDE))
@@ -294,6 +304,14 @@ class Ledger:
                 if (await self.incarnation())[0] == new:
                     return new
         raise Refused("the cluster keeps changing: ask again")
+
+    async def _members(self) -> tuple[dict[str, Configuration], list[Change]]:
+        """Who counts in every group, and what fails when that has changed since."""
+        found = {group: await view.configuration() for group, view in self._views.items()}
+        checks: list[Change] = [
+            Check(self._views[group].path("configuration"), version) for group, (_, version) in found.items()
+        ]
+        return {group: configuration for group, (configuration, _) in found.items()}, checks
 
     async def _dethrone(self, view: GlobalView) -> tuple[EpochNode, list[Change]]:
         """What ends every role in one group, and every try to take its lock."""

@@ -62,7 +62,19 @@ class CheckpointDecided(Message, array_like=True, tag=True, gc=False):
     name: str
 
 
+class AskReach(Question, array_like=True, tag=True, gc=False):
+    """Before a recovery: could you go back to this barrier?"""
+
+    barrier: Mark
+
+
+class Reach(Reply, array_like=True, tag=True, gc=False):
+    lacks: str
+    """Why it could not, to be read after its name; empty when it could."""
+
+
 TO_ACTIVE: tuple[type[Message], ...] = (Drain, WriteBarrier, CheckpointDecided)
 MESSAGES: tuple[type[Message], ...] = (
     BeginMarking, MarkingEnded, TellTime, TimeTold, Drain, Drained, WriteBarrier, BarrierStands, CheckpointDecided,
+    AskReach, Reach,
 )  # fmt: skip

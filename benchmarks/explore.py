@@ -1,0 +1,124 @@
+"""The power of the explorer: which known bugs random seeds find, after how long, and whether safe variants raise false alarms."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Any
+
+import msgspec
+
+from backend.errors import Malformed
+from backend.explore.campaign import Campaign, Tally, Target
+from backend.explore.executors import Processes
+from benchmarks.running import report
+from nodes.config import Holes
+from nodes.explore.bugs import Bug, bugs
+from nodes.explore.draw import SAFE
+from nodes.mutations import Mutations
+
+BUG_S = 60.0
+ALARM_SEEDS = 1_000
+"""Of each safe family."""
+JOBS = 2
+
+
+class Found(msgspec.Struct):
+    """What came of one bug."""
+
+    name: str
+    family: str
+    seconds: float
+    """Until it was found; all of the time when it was not."""
+    seeds: int
+    invariant: str = ""
+    """Empty when it was not found."""
+
+
+def target_of(bug: Bug) -> Target:
+    on = {bug.name: True}
+    if bug.name in Holes.__struct_fields__:
+        return Target((bug.family,), holes=Holes(**on))
+    return Target((bug.family,), mutations=Mutations(**on))
+
+
+def search(bug: Bug, seconds: float) -> Found:
+    """Random seeds of the bug's family until one fails, or the time is over."""
+    executor = Processes(JOBS)
+    try:
+        tally = Campaign(target_of(bug), executor, None, seconds, stop_at_first=True).run()
+    finally:
+        executor.close()
+    invariant = next((failure for _, failure, _ in tally.failures), "")
+    return Found(bug.name, bug.family, round(tally.took_s, 1), tally.seeds, invariant)
+
+
+def false_alarms(first: int, count: int) -> dict[str, Tally]:
+    """The same search with no bug in it, family by family: nothing may fail."""
+    found: dict[str, Tally] = {}
+    for family in SAFE:
+        executor = Processes(os.cpu_count() or 1)
+        try:
+            seeds = range(first, first + count)
+            found[family] = Campaign(Target((family,)), executor, seeds, None).run()
+        finally:
+            executor.close()
+        tally = found[family]
+        say(f"{family}: {tally.failed} of {tally.seeds} seeds failed, {tally.took_s:.0f} s")
+        for key, count_of in tally.counts.items():
+            say(f"  {count_of} times {key}: {tally.failures[key].failures[0].explanation[:200]}")
+    return found
+
+
+def say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def main(what: str = "all", amount: str = "") -> int:
+    """`bugs [SECONDS_EACH]`, `alarms [SEEDS_EACH]`, one bug's name, or all. Prints one JSON object."""
+    known = {bug.name: bug for bug in bugs()}
+    if what not in ("all", "bugs", "alarms", *known):
+        raise Malformed(
+            f"bench explore {what[:40]!r} is unknown: say all, bugs, alarms or one of {', '.join(known)}"
+        )
+    try:
+        number = float(amount) if amount else None
+    except ValueError:
+        raise Malformed(f"bench explore {what} {amount[:20]!r}: a number is expected") from None
+    figures: dict[str, Any] = {}
+    if what in ("all", "bugs") or what in known:
+        chosen = [known[what]] if what in known else list(known.values())
+        figures |= power(chosen, number or BUG_S)
+    if what in ("all", "alarms"):
+        figures |= quiet(int(number or ALARM_SEEDS))
+    return report("explore", {"bug_s": BUG_S, "jobs": JOBS}, figures, {})
+
+
+def power(chosen: list[Bug], seconds: float) -> dict[str, Any]:
+    began_s, results = time.monotonic(), []
+    for bug in chosen:
+        result = search(bug, seconds)
+        results.append(result)
+        say(
+            f"{bug.name} ({bug.family}): {result.invariant or 'NOT FOUND'}, {result.seconds} s, {result.seeds} seeds"
+        )
+    found = [result for result in results if result.invariant]
+    return {
+        "bugs_found": len(found),
+        "bugs_total": len(results),
+        "bugs_found_share": round(len(found) / max(1, len(results)), 3),
+        "slowest_bug_s": max((result.seconds for result in found), default=0.0),
+        "bugs_not_found": [result.name for result in results if not result.invariant],
+        "by_bug": {result.name: msgspec.to_builtins(result) for result in results},
+        "power_s": round(time.monotonic() - began_s),
+    }
+
+
+def quiet(count: int) -> dict[str, Any]:
+    tallies = false_alarms(1, count)
+    return {
+        "false_alarms": sum(tally.failed for tally in tallies.values()),
+        "alarm_seeds": sum(tally.seeds for tally in tallies.values()),
+        "alarms_by_family": {family: tally.failed for family, tally in tallies.items()},
+    }

@@ -1,0 +1,43 @@
+"""The bugs that the explorer is measured by: every hole of the papers, every mutation, and the family in which each is searched."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from nodes.config import Holes
+from nodes.families import HOLES
+from nodes.mutations import Mutations
+
+FAMILY_OF = {"mams": "mams", "paxos": "packed-paxos", "symmetric": "symmetric"}
+"""The family that stands for a replication."""
+MUTANT_FAMILY = {
+    "rot_revives_alone": "symmetric",
+    "settled_groups_counted": "symmetric",
+    "executes_past_hole": "packed-paxos",
+}
+"""Mutations are those of mams unless they stand here."""
+NOT_BY_AUDIT = {
+    "view_unreachable": "needs clients that outlive every server of their configuration",
+    "clock_jump_stamps": "changes times only, which no promise speaks of",
+    "sessions_never_end": "what grows for ever is not wrong within a trial",
+    "never_prunes_again": "what grows for ever is not wrong within a trial",
+}
+"""Bugs that change no answer and no state; tests of their own show them."""
+
+
+class Bug(NamedTuple):
+    name: str
+    family: str
+
+
+def bugs() -> list[Bug]:
+    """Each hole in the first replication that has it, then the mutations."""
+    found: dict[str, str] = {}
+    for replication, family in FAMILY_OF.items():
+        for hole in HOLES[replication]:
+            found.setdefault(hole, family)
+    assert set(found) == set(Holes.__struct_fields__), "every hole is of some replication"
+    for mutation in Mutations.__struct_fields__:
+        if mutation not in NOT_BY_AUDIT:
+            found[mutation] = MUTANT_FAMILY.get(mutation, "mams")
+    return [Bug(name, family) for name, family in found.items()]

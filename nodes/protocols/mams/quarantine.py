@@ -1,0 +1,74 @@
+"""A server whose disk cannot be read moves what lies there out of the way and goes on as one that counts for nothing (safety rule 23).
+
+The file `unfit` is written first. As long as it is there the server answers no election and draws for no lock, whatever its new journal holds: what
+it acknowledged in its earlier life may lie aside. It goes when the view calls the server a standby, for then it has been given all that was
+acknowledged. It is a sealed file (nodes/storage/sealed.py).
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from nodes.protocols.mams.checkpoints import incarnation
+from nodes.protocols.mams.pool_node import EPOCH_FILE
+from nodes.storage.sealed import SealBroken, UnknownSeal, seal, unseal
+from nodes.world import Disk
+
+FILE = "unfit"
+MAGIC = b"CLVRUNFT"
+FORMAT = 1
+JOURNAL, IMAGES = "journal", "image"
+DISK_FILE = "disk"
+"""Which disk this was."""
+
+
+class Unfit(msgspec.Struct, array_like=True, frozen=True):
+    reason: str
+    directory: str
+    """Where everything was moved."""
+    moved: bool
+    """False until all of it was: what a crash left in its place is not to be read."""
+
+
+def stored_unfit(disk: Disk) -> Unfit | None:
+    """None for a server that counts. Raises UnknownSeal, OSError."""
+    try:
+        return unseal(FILE, MAGIC, FORMAT, disk.read(FILE), Unfit)
+    except FileNotFoundError:
+        return None
+    except UnknownSeal:
+        raise
+    except SealBroken as broken:
+        return Unfit(str(broken), "", False)
+
+
+async def quarantine(disk: Disk, reason: str) -> Unfit:
+    """Moves journal, images and all small files under `aside/`; durable when it returns. Whoever finds it unfinished begins it again.
+
+    Raises OSError.
+    """
+    before = stored_unfit(disk)
+    begun = before is not None and not before.moved and before.directory
+    directory = before.directory if before is not None and begun else _unused(disk)
+    unfit = Unfit(before.reason if before is not None and begun else reason, directory, False)
+    await disk.replace(FILE, seal(MAGIC, FORMAT, unfit))
+    for path in _everything(disk):
+        try:
+            await disk.move(path, f"{directory}/{path}")
+        except FileNotFoundError:
+            continue
+    unfit = msgspec.structs.replace(unfit, moved=True)
+    await disk.replace(FILE, seal(MAGIC, FORMAT, unfit))
+    return unfit
+
+
+def _everything(disk: Disk) -> list[str]:
+    files = [f"{directory}/{name}" for directory in (JOURNAL, IMAGES) for name in disk.names(directory)]
+    return [*files, EPOCH_FILE, incarnation.FILE, DISK_FILE]
+
+
+def _unused(disk: Disk) -> str:
+    number = 1
+    while any(disk.names(f"aside/damaged-{number:02d}{each}") for each in ("", f"/{JOURNAL}", f"/{IMAGES}")):
+        number += 1
+    return f"aside/damaged-{number:02d}"

@@ -1,0 +1,40 @@
+"""Which clients are dead: judged by whoever leads, from the stamps of records, never by a clock where the record is applied (safety rule 10)."""
+
+from __future__ import annotations
+
+from nodes.config import MILLISECOND, ClusterConfig
+from nodes.errors import FsError
+from nodes.metadata.operations import OpenSession, Operation
+from nodes.metadata.sessions import Sessions
+from nodes.world import Clock
+
+ENDED_AT_ONCE = 256
+"""Sessions that end in one round."""
+
+
+class IdleSessions:
+    """One tenure's view of them. A new leader first gives clients time: they may have had nobody to renew their sessions with."""
+
+    def __init__(self, clock: Clock, cluster: ClusterConfig):
+        self._clock = clock
+        self._never = cluster.mutations.sessions_never_end
+        self.ttl_ns = cluster.session_ttl_ms * MILLISECOND
+        self._from_ns = clock.monotonic_ns() + self.ttl_ns // 2
+
+    @property
+    def round_ns(self) -> int:
+        """How often it is looked at."""
+        return max(self.ttl_ns // 8, 10 * MILLISECOND)
+
+    def due(self, sessions: Sessions, now_ns: int) -> list[str]:
+        """Clients whose sessions end now; `now_ns` is the stamp that the record would bear."""
+        if self._never or self._clock.monotonic_ns() < self._from_ns:
+            return []
+        return sessions.unused_since(now_ns - self.ttl_ns)[:ENDED_AT_ONCE]
+
+    def check_fresh(self, operation: Operation, sessions: Sessions, client: str, now_ns: int) -> None:
+        """A copy of `OpenSession` that comes after its session has ended must not open it again. Raises FsError ESTALE."""
+        if type(operation) is OpenSession and not sessions.known(client):
+            late_ns = now_ns - operation.asked_ns
+            if late_ns > self.ttl_ns:
+                raise FsError("ESTALE", f"the session {client} was to be opened long ago: ask again")

@@ -1,0 +1,31 @@
+"""Each known bug breaks something in its schedule, and the schedule is quiet without it."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodes.errors import FsError
+from tests.simulation.client.mutations import SCHEDULES, lab_for
+
+FAMILIES = ("mams", "2pc", "qjm", "bookkeeper", "packed-paxos", "symmetric")
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_with_the_mutation_something_breaks(name: str) -> None:
+    lab = lab_for(name, 0)
+    try:
+        SCHEDULES[name](lab)
+        lab.finish()
+    except (AssertionError, FsError):
+        return
+    assert lab.broken()
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("protocol", FAMILIES)
+def test_without_it_everything_holds(name: str, seed: int, protocol: str) -> None:
+    lab = lab_for(name, seed, protocol, False)
+    SCHEDULES[name](lab)
+    lab.finish()
+    assert lab.broken() == {}

@@ -1,0 +1,100 @@
+"""Schedules in which a known bug of checkpoints does its damage, by the name of its switch (nodes/mutations.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nodes.config import SECOND
+from nodes.metadata.operations import Mkdir, Stat
+from nodes.protocols.vssp.messages import FilePiece
+from nodes.trace.events import Renewing
+from nodes.trace.pool_events import JournalPruned
+from tests.simulation.recovery.lab import Checkpoints
+
+SERVES, PRUNES = "serves", "prunes"
+"""That a write is answered within the bound; that every server's journal is pruned now and then."""
+BOUND_NS = 40 * SECOND
+
+
+def others(lab: Checkpoints) -> list[str]:
+    return [name for name in lab.servers(1) if name != lab.active(1)]
+
+
+def images(lab: Checkpoints, server: str) -> list[str]:
+    """With a manifest, oldest first."""
+    files = lab.cluster.servers[server].store.files
+    return sorted(
+        path.removesuffix(".manifest")
+        for path in files
+        if path.startswith("image/") and path.endswith(".manifest")
+    )
+
+
+def work(lab: Checkpoints, name: str, rounds: int = 3) -> None:
+    """Several images, and journals pruned below them."""
+    for number in range(rounds):
+        lab.fill(f"{name}{number}", 20)
+        lab.run_ms(3_000)
+
+
+def marked(lab: Checkpoints) -> str:
+    """A checkpoint behind an image, and newer images; the image that it needs."""
+    work(lab, "before")
+    lab.mark("one")
+    needed = images(lab, lab.active(1))[-1]
+    work(lab, "after")
+    assert all(images(lab, name)[0] == needed for name in lab.servers(1))
+    return needed
+
+
+def checkpoint_copies_thin_out(lab: Checkpoints) -> set[str]:
+    """Two of three servers cannot go back any more; then the third is gone."""
+    needed = marked(lab)
+    gone, thin = lab.active(1), others(lab)
+    for name in thin:
+        lab.cluster.servers[name].store.files[f"{needed}.p00"].octets[-9] ^= 1
+    answer = lab.ask({"do": "recover", "name": "one"})
+    lab.run_ms(5)
+    lab.cluster.faults.power_loss(gone)
+    if not serves(lab):
+        return {SERVES}
+    line = answer["refused"]
+    assert line.startswith("group g1 can go back to one on 1 of 3 servers, 2 are needed: ")
+    assert all(f"{name} has no whole image at or below sn" in line for name in thin)
+    return set()
+
+
+def serves(lab: Checkpoints) -> bool:
+    task: Any = lab.eve.spawn(Mkdir("/served"))
+    lab.cluster.run_for(BOUND_NS)
+    return task.done() and task.exception() is None and lab.call(Stat("/after1/d3/f")) is not None
+
+
+def never_prunes_again(lab: Checkpoints) -> set[str]:
+    """The image that a checkpoint needs cannot be copied to a server, which is renewed by the newest one instead."""
+    needed = marked(lab)
+    server = others(lab)[0]
+    lab.cluster.faults.power_loss(server)
+    lab.cluster.servers[server].store.files.clear()
+    unread = lab.cluster.hold(
+        lambda sender, receiver, message: (
+            type(message) is FilePiece and message.file.startswith(needed.removeprefix("image/"))
+        )
+    )
+    lab.cluster.faults.restart(server)
+    lab.run_ms(6_000)
+    lab.settle()
+    assert any(each.phase == "image" for each in lab.told(Renewing, server))
+    unread.drop()
+    before = len(lab.told(JournalPruned, server))
+    work(lab, "later", 4)
+    return set() if len(lab.told(JournalPruned, server)) > before else {PRUNES}
+
+
+Schedule = Callable[[Checkpoints], set[str]]
+SCHEDULES: dict[str, tuple[Schedule, set[str]]] = {
+    "checkpoint_copies_thin_out": (checkpoint_copies_thin_out, {SERVES}),
+    "never_prunes_again": (never_prunes_again, {PRUNES}),
+}
+"""Switch to (schedule in one group of three, checks of which one must turn red)."""

@@ -1,0 +1,91 @@
+"""What `bench before` makes of two versions' figures, and what it refuses."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from backend.errors import LabError, Malformed
+from benchmarks import before
+
+
+def test_figures_of_both_are_set_side_by_side() -> None:
+    then: list[before.Figures] = [
+        {"ops": 10, "old": 3, "name": "x"},
+        {"ops": 20, "old": 3},
+        {"ops": 10, "old": 3},
+    ]
+    now: list[before.Figures] = [
+        {"ops": 20, "new": 1, "name": "y"},
+        {"ops": 20, "new": 1},
+        {"ops": 30, "new": 1},
+    ]
+    assert before.side_by_side(then, now) == {"ops": {"before": 10, "now": 20, "ratio": 2.0}}
+
+
+def test_nothing_is_divided_by_zero() -> None:
+    assert before.side_by_side([{"lost": 0}], [{"lost": 2}]) == {"lost": {"before": 0, "now": 2}}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("HEAD", "spirit"), ("HEAD", "before"), ("HEAD", "simulator", "0"), ("HEAD", "simulator", "many")],
+)
+def test_what_cannot_be_is_refused_in_one_line(arguments: tuple[str, ...]) -> None:
+    with pytest.raises(Malformed) as caught:
+        before.main(*arguments)
+    assert "\n" not in str(caught.value)
+
+
+def repository(directory: Path, monkeypatch: pytest.MonkeyPatch, earlier: str | None, present: str) -> str:
+    """With one benchmark now and at the commit that is returned."""
+    (directory / "benchmarks").mkdir()
+    monkeypatch.setattr(before, "ROOT", directory)
+    file = directory / "benchmarks" / "toy.py"
+    (directory / "rate.py").write_text("RATE = 2")
+    if earlier is not None:
+        file.write_text(earlier)
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "Then"]):
+        subprocess.run(
+            ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=directory, check=True
+        )
+    file.write_text(present)
+    (directory / "rate.py").write_text("RATE = 5")
+    return "HEAD"
+
+
+TOY = "import json\nfrom rate import RATE\ndef main():\n    print(json.dumps({'figures': {'rate': RATE}}))\n"
+
+
+@pytest.mark.parametrize("earlier", [None, "raise SystemExit('never run')", TOY])
+def test_the_present_benchmark_measures_both(
+    earlier: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commit = repository(tmp_path, monkeypatch, earlier, TOY)
+    assert before.main(commit, "toy", "2") == 0
+    said = capsys.readouterr().out
+    assert '"before": 2' in said.replace(".0", "") and '"ratio": 2.5' in said
+    assert len(before._git("worktree", "list").splitlines()) == 1
+
+
+def test_a_tree_keeps_its_own_benchmark_where_the_present_one_does_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    present = "from rate import NEW\n" + TOY
+    commit = repository(tmp_path, monkeypatch, TOY, present)
+    (tmp_path / "rate.py").write_text("RATE = NEW = 5")
+    assert before.main(commit, "toy", "1") == 0
+    assert '"ratio": 2.5' in capsys.readouterr().out
+
+
+def test_a_commit_or_a_benchmark_that_is_not_there_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository(tmp_path, monkeypatch, None, "import nothing_such\n")
+    with pytest.raises(Malformed, match="no commit 'no-such-commit'"):
+        before.main("no-such-commit", "toy")
+    with pytest.raises(LabError, match="nothing_such"):
+        before.main("HEAD", "toy")
+    assert len(before._git("worktree", "list").splitlines()) == 1
