@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import SECOND
+from nodes.coordination.operations import Delete
+from nodes.coordination.tree import OPERATOR
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.mams.messages import Prepare, Promise
 from nodes.sim.faults import FaultUnsupported
@@ -177,9 +179,12 @@ def reused_epoch(lab: Lab) -> None:
 
 
 def forgotten_watch(lab: Lab) -> None:
-    """A group of one server loses its lock; its watch fired when it took that lock, and nobody else is there to notice."""
+    """The active of a group of one loses its place, not its lock; its watch fired when it became active, and nobody else is there to notice.
+
+    A lock that is lost is noticed by the heartbeat, too, which is a write that checks it.
+    """
     lab.ada.call(Mkdir("/a"))
-    lab.faults.take_lock("g1")
+    lab.cluster.ensemble.submit(OPERATOR, Delete(f"/cloverlab/groups/g1/view/{lab.active}"))
     lab.run_ms(8_000)
     lab.begin(lab.eve, Stat("/a"))
 
