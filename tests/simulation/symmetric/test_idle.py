@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from nodes.config import SECOND
-from nodes.coordination.operations import Operation, Result
 from nodes.metadata.operations import Mkdir, Stat
+from nodes.sim.coordination import SimCoordination
 from tests.simulation.symmetric.lab import SymmetricLab
 
 
-def test_idle_members_send_no_requests() -> None:
+def test_idle_members_send_no_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    call = SimCoordination._call
+
+    async def counted(self: SimCoordination, operation: Any, *more: Any, **named: Any) -> Any:
+        asked.append(operation)
+        return await call(self, operation, *more, **named)
+
+    monkeypatch.setattr(SimCoordination, "_call", counted)
     lab = SymmetricLab(1)
     lab.ada.call(Mkdir("/a"))
     lab.run_ms(5_000)
-    ensemble = lab.cluster.ensemble
-    asked: list[Operation] = []
-    submit = ensemble.submit
-
-    def counted(session: int, operation: Operation) -> Result:
-        asked.append(operation)
-        return submit(session, operation)
-
-    ensemble.submit = counted  # type: ignore[method-assign]
+    assert asked
+    asked.clear()
     lab.cluster.run_for(30 * SECOND)
     assert asked == []
 
