@@ -139,7 +139,9 @@ class BlockKeeper:
         wanted = self.map.on_beat(peer, message, self._world.clock.monotonic_ns())
         epoch, _ = self._command()
         if epoch:
-            self._world.network.send(peer, BeatHeard(self._group.number, epoch, self._void()))
+            self._world.network.send(
+                peer, BeatHeard(self._group.number, epoch, self._void(), self._world.network.address)
+            )
         if wanted:
             self._ask(peer)
 
