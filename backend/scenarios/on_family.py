@@ -22,7 +22,7 @@ LEADER = re.compile(r"^(?:active of |time server$|mds\d+$)")
 NODE = re.compile(r"^(?:jn|bookie)\d+$")
 SERVER = re.compile(r"^mds(\d+)$")
 OF_IMAGES = re.compile(r"^(?:Image|Packet|Repairing|Replicas)")
-AWAY = ("crash", "stop", "power_loss", "pause", "cut")
+AWAY = ("crash", "stop", "power_loss", "new_disk", "pause", "cut")
 BACK = ("restart", "resume", "heal", "heal_all")
 
 

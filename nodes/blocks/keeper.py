@@ -90,6 +90,7 @@ class BlockKeeper:
         command: Command,
         kept_below: Callable[[], int] = lambda: 0,
         void: Callable[[], Void] = Void,
+        behind: Callable[[], bool] = lambda: False,
     ):
         self._world = world
         self._group = group
@@ -100,6 +101,8 @@ class BlockKeeper:
         """Blocks of this group with lower numbers are not removed when they are free: a checkpoint may name them (safety rule 14)."""
         self._void = void
         """What data nodes set aside themselves once they hear of it: no command removes it."""
+        self._behind = behind
+        """Whether another server may have answered what this namespace does not have yet: replicas may be newer than it."""
         self.map = BlockMap()
         self._began_ns = world.clock.monotonic_ns()
         self._asked: dict[str, int] = {}
@@ -295,7 +298,8 @@ class BlockKeeper:
         verdict = judge(wanted, holders)
         if verdict.good:
             _remove(removals, holders, verdict.damaged, "damaged")
-            _remove(removals, holders, verdict.stale, "stale")
+            if not self._behind():
+                _remove(removals, holders, verdict.stale, "stale")
         health = verdict.health(wanted)
         if health == "whole":
             self._copies.pop(block, None)

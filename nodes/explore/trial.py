@@ -98,6 +98,8 @@ class Trial:
         cluster.faults.do("power_loss", names)
         cluster.run_for(MILLISECOND)
         cluster.faults.do("restart", names)
+        # Places of the view outlive their servers until the sessions end.
+        cluster.run_for(2 * self.plan.cluster.timing.session_timeout_ms * MILLISECOND)
         if self._settles("after all were restarted from their disks"):
             audit.read_back(self)
 

@@ -95,6 +95,7 @@ class Mams:
         )
         questions = {
             **force,
+            "remove": lambda question: {"refused": self._remove(str(question["server"]))},
             "counters": self._tell_counters,
             "load_journal": load,
             **orders,
@@ -102,6 +103,11 @@ class Mams:
             **self._commands.steps(),
         }
         answer_questions(self._replica, questions)
+
+    def _remove(self, server: str) -> str:
+        """Why a server cannot leave the group; empty when it will."""
+        active = self._session.leader
+        return "it does not lead" if active is None else active.remove(server)
 
     def _writes(self) -> bool:
         return self._session.leader is not None and self._session.leader.writes
