@@ -88,7 +88,7 @@ class Link:
         for arrive in piled or ():
             arrive()
 
-    def arrival_ns(self, now_ns: int, _shared: random.Random | None = None, ordered: bool = False) -> int:
+    def arrival_ns(self, now_ns: int, ordered: bool = False) -> int:
         """When what leaves now arrives; `ordered` for a TCP connection, which keeps the order by itself and is late, never out of order."""
         share = self._draw()
         at_ns = now_ns + self.delay_ns + self._base_ns + int(share * self._spread_ns)
