@@ -45,6 +45,7 @@ def open_replica(world: World, config: ServerConfig, group: GroupConfig) -> Repl
     log = ReplicaLog(journal, NOTHING, holes.sn_without_epoch)
     namespace = Namespace(group=group.number, short_memory=holes.short_duplicate_memory)
     state = ReplicatedState(namespace, 0, lambda sn, epoch, digest: tell_applied(world, sn, epoch, digest))
+    state.forgets = config.cluster.mutations.duplicate_after_second_failover
     commit_sn = 0
     for written in log.load():
         state.prepared(written)

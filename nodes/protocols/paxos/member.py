@@ -97,6 +97,7 @@ def open_member(world: World, config: ServerConfig, group: GroupConfig) -> Membe
     queue = CoordinationQueue(config.cluster.mutations)
     namespace = Namespace(group=group.number, short_memory=holes.short_duplicate_memory)
     state = ReplicatedState(namespace, 0, lambda sn, epoch, digest: _tell_applied(world, sn, epoch, digest))
+    state.forgets = config.cluster.mutations.duplicate_after_second_failover
     packing = PACKINGS[config.cluster.protocol]()
     promised = stored_ballot(world.disk)
     decided: list[LogRecord] = []
