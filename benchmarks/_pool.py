@@ -175,7 +175,7 @@ class Node:
             self.world.disk.remove(f"{IMAGES}/{path}")
         gc.collect()
         began_ns = monotonic_ns()
-        read = await self._current.read(sources, lambda: None, 0)
+        read = await self._current.read(sources, lambda: None)
         took_ns = monotonic_ns() - began_ns
         assert read is not None
         return {"s": took_ns / 1e9, "inodes": len(read[0].tree.inodes)}

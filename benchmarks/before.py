@@ -39,13 +39,13 @@ def checked_out(commit: str) -> Iterator[Path]:
         found = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}")
     except Malformed:
         raise Malformed(f"there is no commit {commit[:40]!r} here") from None
-    with tempfile.TemporaryDirectory(prefix="cloverlab-before-") as directory:
-        tree = Path(directory) / "tree"
-        _git("worktree", "add", "--detach", str(tree), found)
-        try:
-            yield tree
-        finally:
-            _git("worktree", "remove", "--force", str(tree))
+    directory = Path(tempfile.mkdtemp(prefix="cloverlab-before-"))
+    try:
+        _git("worktree", "add", "--detach", str(directory / "tree"), found)
+        yield directory / "tree"
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+        _git("worktree", "prune")
 
 
 def measure(tree: Path, name: str) -> Figures:

@@ -37,7 +37,7 @@ class Bench:
             raise TimeoutError("the cluster did not come to where the benchmark waits for it")
 
     def broken(self) -> list[str]:
-        return [failure.explanation for failure in self.lamps.failures]
+        return [failure.explanation for failure in self.lamps.failures + self.lamps.unjudged]
 
 
 Make = Callable[[Path, ClusterConfig, Callable[[list[Stamped]], None], WorkloadConfig | None], ClusterFabric]

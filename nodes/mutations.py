@@ -28,6 +28,8 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A member that is fenced for a view change reports what the unfinished change wrote as held in the old view."""
     stale_settle_adopted: bool = False
     """A restarted symmetric member takes part in a view change that is over, or of which it cannot know yet whether it is."""
+    frees_what_others_made: bool = False
+    """A symmetric member that commands data nodes frees blocks that another member gave out and it has not seen yet."""
     floor_without_way_back: bool = False
     """`force` is refused: a group below its floor never serves again."""
 
@@ -73,6 +75,8 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A group that aborts a distributed operation keeps its part."""
     barrier_inside_operation: bool = False
     """A barrier is written while a distributed operation is open."""
+    journal_cut_before_images: bool = False
+    """Going back cuts the journal while images behind the barrier still count: one of them takes its place when the power fails then."""
     checkpoint_copies_thin_out: bool = False
     """A recovery begins without asking who can still reach the checkpoint."""
 

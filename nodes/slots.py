@@ -124,7 +124,7 @@ class ImageStore(Protocol):
         """
 
     async def read(
-        self, sources: list[str], progress: Callable[[], None], most_sn: int
+        self, sources: list[str], progress: Callable[[], None], most_sn: int = 0
     ) -> tuple[Namespace, Mark] | None:
         """Copies the best image that the sources offer to this disk, going on where an earlier attempt ended; None when that failed.
 
@@ -196,6 +196,8 @@ class GroupHost(Protocol):
     groups: list[int]
     """Numbers of all groups, ascending."""
     holes: Holes
+    unreplicated_paper: bool
+    """The variant `paper` with groups of one server each: recovery as DCFS2 §4.4 has it."""
 
     @property
     def namespace(self) -> Namespace: ...
@@ -213,6 +215,11 @@ class GroupHost(Protocol):
 
     def heard(self, at_ns: int) -> None:
         """Another group is as late as this."""
+
+    def hold(self) -> None:
+        """Requests of clients are kept and not carried out until as many `release` as `hold`."""
+
+    def release(self) -> None: ...
 
     async def can_commit(self) -> None:
         """Returns when enough replicas are there; before that nothing may be recorded, and the namespace shows what is committed."""

@@ -17,7 +17,7 @@ from nodes.trace.journal_events import JournalStored
 FENCED = "answers nobody: its coordination session is not confirmed"
 PAUSED = "paused"
 INSTANT = ("take_lock", "force_view", "expire_session", "add_server", "corrupt", "force")
-ENDS_PROCESS = ("crash", "stop", "power_loss")
+ENDS_PROCESS = ("crash", "stop", "power_loss", "new_disk")
 
 
 class ServerState(msgspec.Struct):

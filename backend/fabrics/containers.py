@@ -229,6 +229,12 @@ class ContainerFabric(ClusterFabric):
         told = await self.hosts[name].ask("lose_power", {"seed": self.rng.getrandbits(32)}, 8.0)
         return list(told["lost"])
 
+    async def new_disk(self, name: str) -> None:
+        try:
+            await self.hosts[name].ask("new_disk", {}, 8.0)
+        except Unavailable as error:
+            raise Impossible(error.message) from None
+
     async def corrupt(self, name: str, what: str) -> str:
         try:
             return str((await self.hosts[name].ask("corrupt", {"what": what}))["where"])

@@ -26,7 +26,7 @@ from nodes.trace.events import ProcessEnded, ProcessFound, Stamped, Warned
 
 TICK_S = 0.02
 WATCH_S = 0.1
-TAKES_AWAY = ("crash", "stop", "power_loss")
+TAKES_AWAY = ("crash", "stop", "power_loss", "new_disk")
 GENTLE = WorkloadConfig(clients=4, rate_per_s=50.0)
 
 
@@ -152,6 +152,10 @@ class ClusterFabric:
 
     async def lose_power(self, name: str) -> list[str]:
         """Kills a server, and what it had not synced is gone; a line for each file that lost something."""
+        raise NotImplementedError
+
+    async def new_disk(self, name: str) -> None:
+        """Kills a server if it runs, and gives it an empty disk. Raises Unavailable, Impossible."""
         raise NotImplementedError
 
     def check_links(self, links: list[LinkFault]) -> None:

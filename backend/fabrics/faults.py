@@ -34,6 +34,7 @@ class Faults:
             "restart": self._restart,
             "stop": self._stop,
             "power_loss": self._power_loss,
+            "new_disk": self._new_disk,
             "pause": self._pause,
             "resume": self._resume,
             "cut": self._link,
@@ -107,6 +108,14 @@ class Faults:
                 raise Impossible(f"what {process.name} has synced is not known: crash it instead")
         fault = self.fabric.ledger.begin("power_loss", targets, {})
         await asyncio.gather(*(self.fabric.lose_power(name) for name in targets))
+        self._over(targets, *ENDED_BY_DEATH)
+        return fault
+
+    async def _new_disk(self, targets: list[str], options: dict[str, Any]) -> int:
+        for name in targets:
+            self._with_disk(name)
+        fault = self.fabric.ledger.begin("new_disk", targets, {})
+        await asyncio.gather(*(self.fabric.new_disk(name) for name in targets))
         self._over(targets, *ENDED_BY_DEATH)
         return fault
 

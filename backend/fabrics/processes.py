@@ -26,6 +26,7 @@ from nodes.config import WorkloadConfig
 from nodes.real.control import BadQuestion
 from nodes.real.rot import corrupt
 from nodes.real.synced import lose_power
+from nodes.real.wipe import wipe
 from nodes.trace.events import Stamped
 from nodes.trace.reader import TraceReader
 
@@ -165,6 +166,15 @@ class ProcessFabric(ClusterFabric):
         child = self.children.by_name[name]
         await child.kill()
         return lose_power(launch.server_directory(self.home, name), random.Random(self.rng.random()))
+
+    async def new_disk(self, name: str) -> None:
+        child = self.children.by_name.get(name)
+        if child is not None and child.running:
+            await child.kill()
+        try:
+            wipe(launch.server_directory(self.home, name))
+        except OSError as error:
+            raise Impossible(f"the disk of {name} cannot be emptied: {error.strerror}") from None
 
     async def corrupt(self, name: str, what: str) -> str:
         try:

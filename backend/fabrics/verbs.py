@@ -71,6 +71,15 @@ VERBS: tuple[Verb, ...] = (
         counts=(1, 32),
     ),
     Verb(
+        "new_disk",
+        "Y",
+        "Empty disk",
+        "server",
+        undo="restart",
+        danger="Kills the process and puts an empty disk in the place of its own; what is on that one is gone.",
+        counts=(1, 32),
+    ),
+    Verb(
         "pause",
         "P",
         "Pause",

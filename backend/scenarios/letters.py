@@ -16,7 +16,7 @@ from nodes.roles import BEHIND, LETTERS
 from nodes.trace.events import FaultEnded, FaultInjected, LockHeld, Placed, Serving, SessionEnded, Stamped
 
 LEADERS = "AP"
-TAKES_AWAY = ("crash", "stop", "power_loss", "pause", "cut")
+TAKES_AWAY = ("crash", "stop", "power_loss", "new_disk", "pause", "cut")
 
 
 class Row(msgspec.Struct, frozen=True):

@@ -22,7 +22,7 @@ LEADER = re.compile(r"^(?:active of |time server$|mds\d+$)")
 NODE = re.compile(r"^(?:jn|bookie)\d+$")
 SERVER = re.compile(r"^mds(\d+)$")
 OF_IMAGES = re.compile(r"^(?:Image|Packet|Repairing|Replicas)")
-AWAY = ("crash", "stop", "power_loss", "pause", "cut")
+AWAY = ("crash", "stop", "power_loss", "new_disk", "pause", "cut")
 BACK = ("restart", "resume", "heal", "heal_all")
 
 
@@ -74,6 +74,7 @@ def reasons(scenario: Scenario, protocol: str, family: Family) -> Iterator[str]:
         yield f"it has {cluster.groups} groups, {protocol} runs {family.groups_max}"
     own = family_named(cluster.protocol)
     alike = (family.replication, family.journal_sync) == (own.replication, own.journal_sync)
+    alike = alike and cluster.variant != "paper"
     if not alike and any(expect.broken for expect in expectations(scenario)):
         yield f"it shows what {cluster.protocol} loses"
     if not family.images:

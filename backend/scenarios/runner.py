@@ -33,7 +33,8 @@ QUIET_NS = 30_000_000_000
 STRUCK = re.compile(r"^target of step (\d+)$")
 ELECTED = re.compile(r"^elected of (\S+)$")
 UNDO: dict[str, tuple[str, dict[str, Any]]] = {
-    "crash": ("restart", {}), "stop": ("restart", {}), "power_loss": ("restart", {}), "pause": ("resume", {}),
+    "crash": ("restart", {}), "stop": ("restart", {}), "power_loss": ("restart", {}),
+    "new_disk": ("restart", {}), "pause": ("resume", {}),
     "cut": ("heal", {}), "delay": ("heal", {}), "lose": ("heal", {}), "duplicate": ("heal", {}),
     "reorder": ("heal", {}), "damage": ("heal", {}), "slow_disk": ("slow_disk", {"ms": 0}),
     "fail_disk": ("fail_disk", {"on": False}), "skew_clock": ("skew_clock", {"ms": 0}),

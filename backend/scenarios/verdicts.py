@@ -135,7 +135,8 @@ class Judge:
         if expect.invariants is not None:
             every = [lamp["invariant"] for lamp in self._lamps.lamps()]
             names = every if expect.invariants == "all" else expect.invariants
-            found += [Verdict(f"invariant: {name}", name not in red, red.get(name, "held")) for name in names]
+            unheld = {each.invariant: each.explanation for each in self._lamps.unjudged} | red
+            found += [Verdict(f"invariant: {n}", n not in unheld, unheld.get(n, "held")) for n in names]
         if expect.broken is not None:
             which = [name for name in expect.broken if name in red]
             seen = "; ".join(f"{name}: {red[name]}" for name in which) or "all held"

@@ -41,6 +41,8 @@ from nodes.wire.messages import Message
 from nodes.world import World
 
 TICK_NS = 200 * MILLISECOND
+IDLE_NS = 1 * SECOND
+"""Between ticks of a cluster in which no data node is known."""
 LOOKED_AT = 500
 """Blocks judged in one tick."""
 SWEPT = 200
@@ -90,6 +92,7 @@ class BlockKeeper:
         command: Command,
         kept_below: Callable[[], int] = lambda: 0,
         void: Callable[[], Void] = Void,
+        behind: Callable[[], bool] = lambda: False,
     ):
         self._world = world
         self._group = group
@@ -100,6 +103,8 @@ class BlockKeeper:
         """Blocks of this group with lower numbers are not removed when they are free: a checkpoint may name them (safety rule 14)."""
         self._void = void
         """What data nodes set aside themselves once they hear of it: no command removes it."""
+        self._behind = behind
+        """Whether another server may have answered what this namespace does not have yet: replicas may be newer than it."""
         self.map = BlockMap()
         self._began_ns = world.clock.monotonic_ns()
         self._asked: dict[str, int] = {}
@@ -134,7 +139,9 @@ class BlockKeeper:
         wanted = self.map.on_beat(peer, message, self._world.clock.monotonic_ns())
         epoch, _ = self._command()
         if epoch:
-            self._world.network.send(peer, BeatHeard(self._group.number, epoch, self._void()))
+            self._world.network.send(
+                peer, BeatHeard(self._group.number, epoch, self._void(), self._world.network.address)
+            )
         if wanted:
             self._ask(peer)
 
@@ -199,7 +206,7 @@ class BlockKeeper:
         """Goes on for as long as the server does."""
         self.ask_all()
         while True:
-            await self._world.clock.sleep(TICK_NS)
+            await self._world.clock.sleep(TICK_NS if self.map.nodes or self._config.nodes else IDLE_NS)
             self._tick()
 
     def ask_all(self) -> None:
@@ -295,7 +302,8 @@ class BlockKeeper:
         verdict = judge(wanted, holders)
         if verdict.good:
             _remove(removals, holders, verdict.damaged, "damaged")
-            _remove(removals, holders, verdict.stale, "stale")
+            if not self._behind():
+                _remove(removals, holders, verdict.stale, "stale")
         health = verdict.health(wanted)
         if health == "whole":
             self._copies.pop(block, None)

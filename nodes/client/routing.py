@@ -62,6 +62,11 @@ class Routes:
         if server and server not in self._servers:
             self._servers.append(server)
 
+    @property
+    def count(self) -> int:
+        """How many servers are known."""
+        return len(self._servers)
+
     def after(self, server: str, hint: str) -> str:
         """Who is asked after this server failed or refused: the one it named, else the next in order."""
         if hint and hint != server and hint in self._servers:

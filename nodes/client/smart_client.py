@@ -66,6 +66,8 @@ class SmartClient:
         self._session = session
         self._loop = asyncio.get_running_loop()
         self._timing = cluster.timing
+        self._mutations = cluster.mutations
+        self._data_nodes = cluster.data.nodes
         asked = family_named(cluster.protocol).asked
         first = world.rng.randrange(1 << 16) if asked == "anywhere" else 0
         self._groups = {
@@ -104,11 +106,19 @@ class SmartClient:
             self._learn_view(peer, message)
 
     def _learn_view(self, peer: str, copy: ViewCopy) -> None:
-        """A server that was added since is known from now on."""
-        for routes in self._groups.values():
-            if routes.knows(peer) and copy.active:
-                self._world.network.know(copy.active, copy.addresses.get(copy.active, ""))
-                routes.learn(copy.active)
+        """A server that was added since is known from now on; who is asked decides for itself whether it leads."""
+        if self._mutations.view_unreachable:
+            return
+        for number, routes in self._groups.items():
+            if routes.knows(peer) or (peer in self._data_nodes and number == copy.group):
+                for name in dict.fromkeys((copy.active, *copy.addresses)):
+                    self._world.network.know(name, copy.addresses.get(name, ""))
+                    routes.learn(name)
+
+    def _ask_pool(self, group: int) -> None:
+        """After a round in which nobody answered: the copy of the view in the pool (CFS §4.4)."""
+        for node in self._data_nodes:
+            self._world.network.send(node, AskView(group))
 
     def _timed_out(self, number: int) -> None:
         course = self._open.get(number)
@@ -188,6 +198,7 @@ class SmartClient:
             del self._open[course.number]
             self._make_room()
         self._tell(course, answer)
+        self._world.network.send(course.server, AskView(group))
         return answer
 
     async def close(self) -> None:
@@ -241,6 +252,8 @@ class SmartClient:
             self._tell_long(course, now)
             if reply is None:
                 routes.unanswered(course.server, now)
+                if course.tries % routes.count == 0:
+                    self._ask_pool(course.group)
             hint = reply.active if isinstance(reply, Refused) else ""
             if hint and not routes.knows(hint):
                 self._world.network.send(peer, AskView())

@@ -73,7 +73,10 @@ class Log:
         """Length of the torn tail that opening cut off."""
 
     def open(self, tree: Tree, now_ms: int) -> None:
-        """Restores a fresh tree from the newest file, or begins the first. Raises LogRefused, OSError."""
+        """Restores a fresh tree from the newest file, and begins the next. Raises LogRefused, OSError.
+
+        What was read may be on no disk: the life before was killed before its sync, or a sync of it failed, and then no later one brings it there.
+        """
         self._directory.mkdir(parents=True, exist_ok=True)
         for leftover in self._directory.glob("log-*.tmp"):
             leftover.unlink()
@@ -86,12 +89,8 @@ class Log:
         end = self._restore(tree, newest, now_ms)
         for old in files[:-1]:
             old.unlink()
-        self._fd = os.open(newest, os.O_RDWR | os.O_APPEND)
         self.cut_octets = self._size - end
-        if self.cut_octets:
-            os.ftruncate(self._fd, end)
-            os.fsync(self._fd)
-        self._size = end
+        self.begin(_encoder.encode(dump(tree)))
 
     def _restore(self, tree: Tree, file: Path, now_ms: int) -> int:
         """Returns the offset after the last whole record."""

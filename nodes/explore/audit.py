@@ -126,7 +126,7 @@ def page_of(cluster: SimCluster, server: str) -> Page:
 def pages_by_group(cluster: SimCluster) -> dict[str, dict[str, Page]]:
     found: dict[str, dict[str, Page]] = {}
     for name, server in cluster.servers.items():
-        if server.group and server.process == "running":
+        if server.group and server.process == "running" and cluster.answers(name, "tree"):
             found.setdefault(server.group, {})[name] = page_of(cluster, name)
     return found
 

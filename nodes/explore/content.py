@@ -40,11 +40,13 @@ def read_back(content: bytes) -> Found:
         part = content[at : following if following >= 0 else len(content)]
         tag = _tag(part)
         expected = record(*tag) if tag is not None else b""
-        if part == expected:
-            tags.append(tag[0])  # type: ignore[index]
-        elif not (expected.startswith(part) if tag is not None else _breaks_off(part)):
+        if tag is not None and part.startswith(expected):
+            tags.append(tag[0])
+            at += len(expected)
+        elif expected.startswith(part) if tag is not None else _breaks_off(part):
+            at += len(part)
+        else:
             return Found(tags, at)
-        at += len(part)
     return Found(tags)
 
 
@@ -62,4 +64,4 @@ def _tag(part: bytes) -> tuple[str, int] | None:
 def _breaks_off(part: bytes) -> bool:
     """Whether this is a record of which not even the tag is whole."""
     whole = HEAD.size + part[len(MAGIC)] if len(part) > len(MAGIC) else HEAD.size
-    return MAGIC.startswith(part[: len(MAGIC)]) and len(part) < whole
+    return MAGIC.startswith(part[: len(MAGIC)]) and len(part) < whole and part[HEAD.size :].isascii()

@@ -98,6 +98,8 @@ class Trial:
         cluster.faults.do("power_loss", names)
         cluster.run_for(MILLISECOND)
         cluster.faults.do("restart", names)
+        # Places of the view outlive their servers until the sessions end.
+        cluster.run_for(2 * self.plan.cluster.timing.session_timeout_ms * MILLISECOND)
         if self._settles("after all were restarted from their disks"):
             audit.read_back(self)
 
@@ -202,9 +204,7 @@ class Trial:
         if self.failures or self.atlas.beyond:
             return found
         return found + [
-            Failure(row["invariant"], "not judged", row["explanation"])
-            for row in self.lamps.lamps()
-            if row["state"] == "grey" and gave_up(row, self.plan)
+            Failure(each.invariant, "not judged", each.explanation) for each in self.lamps.unjudged
         ]
 
     def _outcome(self) -> Outcome:
@@ -223,13 +223,6 @@ class Trial:
             coverage=frozenset(self.coverage.seen),
             log_sha256=log.hexdigest(),
         )
-
-
-def gave_up(row: dict[str, object], plan: Plan) -> bool:
-    """A check that could not go on, or that checked nothing although it concerns every cluster with calls."""
-    return row["explanation"] != "nothing has been checked yet" or (
-        bool(plan.calls) and row["invariant"] in registry.NAMES
-    )
 
 
 def distinct(failures: list[Failure]) -> list[Failure]:

@@ -32,6 +32,7 @@ class Atomic(Check):
 
     def __init__(self, names: dict[int, str]) -> None:
         super().__init__()
+        self.always = False
         self._names = names
         """Group by number."""
         self.steps = {SharedStep: self._on_step}

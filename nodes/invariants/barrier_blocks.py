@@ -28,6 +28,7 @@ class BarrierBlocks(Check):
 
     def __init__(self, replicas: Replicas) -> None:
         super().__init__()
+        self.always = False
         self._replicas = replicas
         """As the events so far tell it; kept up by another check."""
         self.steps = {

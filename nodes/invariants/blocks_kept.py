@@ -31,6 +31,7 @@ class BlocksKept(Check):
 
     def __init__(self) -> None:
         super().__init__()
+        self.always = False
         self.steps = {
             ReplicaStored: self._on_stored,
             ReplicasFound: self._on_found,

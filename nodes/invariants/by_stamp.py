@@ -10,10 +10,12 @@ from __future__ import annotations
 from heapq import heappop, heappush
 
 from nodes.invariants.answers import STATELESS, difference
+from nodes.invariants.based import CHECKPOINTS_KEPT, Base, Based
 from nodes.invariants.calls import UNKNOWN, WRITES, answered_wrongly, as_travelled, shown, tag_of
-from nodes.invariants.checker import SECOND, Check, place_in_trace
+from nodes.invariants.checker import SECOND, place_in_trace
 from nodes.invariants.model import Model
 from nodes.invariants.real_time import RealTime
+from nodes.trace.checkpoints import BarrierWritten
 from nodes.trace.events import Called, Committed, Invoked, Stamped
 
 LATE_NS = 90 * SECOND
@@ -22,26 +24,49 @@ SOON_NS = 5 * SECOND
 WAITING_MAX = 200_000
 SESSIONS = frozenset(("OpenSession", "CloseSession"))
 Key = tuple[str, int]
+Where = tuple[str, int]
+"""Group and sn."""
 
 
-class ByStamp(Check):
+class Cut:
+    """One checkpoint: where the groups have their barriers, and the model as of them."""
+
+    def __init__(self) -> None:
+        self.barriers: dict[str, int] = {}
+        self.model: Model | None = None
+        """None until something is carried out that is no part of the checkpoint."""
+
+    def holds(self, where: Where) -> bool:
+        group, sn = where
+        return sn < self.barriers.get(group, 1 << 62)
+
+
+class ByStamp(Based):
     name = "linearisable"
     meaning = "the history of client calls is linearisable: in the order of the groups' common clock, results and real time agree"
 
-    def __init__(self, groups: dict[str, str]) -> None:
-        super().__init__()
+    def __init__(self, groups: dict[str, str], base: Base | None = None) -> None:
+        super().__init__(base)
         self._groups = groups
         """Server to the name of its group."""
-        self.steps = {Called: self._on_called, Invoked: self._on_invoked, Committed: self._on_committed}
-        self._model = Model()
+        self.steps = self.after_base(
+            {
+                Called: self._on_called,
+                Invoked: self._on_invoked,
+                Committed: self._on_committed,
+            }
+        )
+        self.steps[BarrierWritten] = self._on_barrier
+        self._cuts: dict[str, Cut] = {}
+        """By checkpoint of this incarnation, the newest ones."""
         self._real_time: dict[str, RealTime] = {}
-        self._due: list[tuple[int, int, Stamped]] = []
+        self._due: list[tuple[int, int, Stamped, Where]] = []
         self._count = 0
         self._invoked: dict[Key, Stamped] = {}
         """Calls whose place is not known: not returned, without an answer, or answered again from memory."""
-        self._stamps: dict[Key, int] = {}
-        """When records of writes were committed of which no answer has been told."""
-        self._begun: set[str] = set()
+        self._stamps: dict[Key, tuple[int, Where]] = {}
+        """When, and where, records of writes were committed of which no answer has been told."""
+        self._begun: set[str] = set() if base is None else set(groups.values())
         """Groups whose commits were seen from the first one on."""
         self._done_ns = 0
         self._now_ns = 0
@@ -57,14 +82,16 @@ class ByStamp(Check):
             self._begun.add(event.group)
         for (client, number), stamp in zip(event.operations, event.stamps, strict=False):
             if client:
-                self._stamps[client, number] = stamp
+                self._stamps[client, number] = stamp, (event.group, event.sn)
         while len(self._stamps) > WAITING_MAX:
             del self._stamps[next(iter(self._stamps))]
 
     def _on_called(self, stamped: Stamped, event: Called) -> None:
         key, tag = (event.client, event.number), tag_of(event.operation)
         self._invoked.pop(key, None)
-        if self.unable or tag in SESSIONS or event.error in STATELESS:
+        # Without an epoch the client refused it itself: the way to a new name leads nowhere.
+        refused_by_nobody = event.error and event.error != UNKNOWN and not event.epoch
+        if self.unable or tag in SESSIONS or event.error in STATELESS or refused_by_nobody:
             self._stamps.pop(key, None)
             return
         if event.error != UNKNOWN and not event.epoch:
@@ -76,27 +103,57 @@ class ByStamp(Check):
             return
         stamp = self._stamps.pop(key, None)
         if event.tries == 1 or event.error or tag not in WRITES:
-            self._plan(event.stamp_ns, stamped)
+            self._plan(event.stamp_ns, stamped, (self._groups.get(event.server, event.server), event.sn))
         elif stamp is not None:
-            self._plan(stamp, stamped)
+            self._plan(stamp[0], stamped, stamp[1])
         else:
             self._invoked[key] = stamped
 
-    def _plan(self, stamp_ns: int, stamped: Stamped) -> None:
+    def _on_barrier(self, stamped: Stamped, event: BarrierWritten) -> None:
+        self._cuts.setdefault(event.name, Cut()).barriers[event.group] = event.sn
+        if len(self._cuts) > CHECKPOINTS_KEPT:
+            del self._cuts[next(iter(self._cuts))]
+
+    def inherit(self, before: ByStamp) -> None:
+        """Calls that were under way when the cluster went back may be carried out in this incarnation."""
+        self._invoked = dict(before._invoked)
+
+    def forget_call(self, event: Called) -> None:
+        """It was answered in another incarnation."""
+        self._invoked.pop((event.client, event.number), None)
+
+    def has_barrier(self, name: str) -> bool:
+        """Whether this incarnation made the checkpoint, and not too long ago."""
+        return name in self._cuts
+
+    def base_of(self, name: str) -> Model | None:
+        """The model as of a barrier; None while calls before it are still to be carried out."""
+        self.look_for_base()
+        cut = self._cuts.get(name)
+        if cut is None or self.unable or self.waits:
+            return None
+        open_calls = [self._stamps[key][1] for key in self._invoked if key in self._stamps]
+        if any(cut.holds(where) for where in open_calls + [each[3] for each in self._due]):
+            return None
+        return (cut.model or self._model).copy()
+
+    def _plan(self, stamp_ns: int, stamped: Stamped, where: Where) -> None:
         if stamp_ns <= self._done_ns:
             self.unable = "cannot go on: a call was told of too late"
             self._due.clear()
             return
         self._count += 1
-        heappush(self._due, (stamp_ns, self._count, stamped))
+        heappush(self._due, (stamp_ns, self._count, stamped, where))
 
     # --- time -----------------------------------------------------------------------------------------------
 
     def on_time(self, now_ns: int) -> None:
         self._now_ns = now_ns
+        self.look_for_base()
         self._carry_out(now_ns)
 
     def finish(self) -> None:
+        super().finish()
         self._carry_out(1 << 63)
 
     def _carry_out(self, now_ns: int) -> None:
@@ -104,15 +161,16 @@ class ByStamp(Check):
         self._settle_unknown(now_ns)
         open_ns = min((stamped.event.invoked_ns for stamped in self._invoked.values()), default=1 << 63)  # type: ignore[union-attr]
         committed_ns = min(
-            (self._stamps[key] for key in self._invoked if key in self._stamps), default=1 << 63
+            (self._stamps[key][0] for key in self._invoked if key in self._stamps), default=1 << 63
         )
         while self._due and not self.unable:
-            stamp_ns, _, stamped = self._due[0]
+            stamp_ns, _, stamped, where = self._due[0]
             event: Called | Invoked = stamped.event  # type: ignore[assignment]
             if stamped.at_ns > now_ns - SOON_NS or event.invoked_ns > open_ns or stamp_ns > committed_ns:
                 return
             heappop(self._due)
             self._done_ns = stamp_ns
+            self._cut(stamp_ns, stamped, where)
             self._check(stamp_ns, stamped)
             self._model.past.forget_before(stamp_ns - LATE_NS)
 
@@ -122,9 +180,22 @@ class ByStamp(Check):
             event: Called | Invoked = stamped.event  # type: ignore[assignment]
             if key in self._stamps and (isinstance(event, Called) or event.invoked_ns < now_ns - LATE_NS):
                 del self._invoked[key]
-                self._plan(self._stamps.pop(key), stamped)
+                stamp_ns, where = self._stamps.pop(key)
+                self._plan(stamp_ns, stamped, where)
             elif event.invoked_ns < now_ns - LATE_NS:
                 del self._invoked[key]
+
+    def _cut(self, stamp_ns: int, stamped: Stamped, where: Where) -> None:
+        """A checkpoint's model is kept before the first change that is no part of it; a late one that is, is carried out on it too."""
+        event: Called | Invoked = stamped.event  # type: ignore[assignment]
+        refused = isinstance(event, Called) and event.error not in ("", UNKNOWN)
+        if refused or tag_of(event.operation) not in WRITES:
+            return
+        for cut in self._cuts.values():
+            if not cut.holds(where):
+                cut.model = cut.model or self._model.copy()
+            elif cut.model is not None:
+                cut.model.run(as_travelled(event.operation), stamp_ns)
 
     # --- verdicts -------------------------------------------------------------------------------------------
 

@@ -38,6 +38,8 @@ class Check:
     def __init__(self) -> None:
         self.checked = 0
         self.failures: list[CheckFailed] = []
+        self.always = True
+        """Whether any history in which a change was acknowledged gives it something to check."""
         self.unable = ""
         """Why the check cannot go on, though nothing has been found wrong; empty when it can."""
         self.steps: dict[type[Event], Callable[[Stamped, Any], None]] = {}

@@ -12,12 +12,14 @@ from collections import deque
 from typing import Any
 
 from nodes.invariants.answers import STATELESS, difference
+from nodes.invariants.based import CHECKPOINTS_KEPT, Base, Based
 from nodes.invariants.calls import UNKNOWN, WRITES, answered_wrongly, as_travelled, shown, tag_of
-from nodes.invariants.checker import PATIENCE_NS, SECOND, Check, place_in_trace
+from nodes.invariants.checker import PATIENCE_NS, SECOND, place_in_trace
 from nodes.invariants.journals import Journals
 from nodes.invariants.model import Expected, Model
 from nodes.invariants.real_time import RealTime
 from nodes.invariants.versions import position_of, shown_position, sn_of
+from nodes.trace.checkpoints import BarrierWritten
 from nodes.trace.events import Called, Committed, Invoked, Stamped
 
 PAST_NS = 5 * SECOND
@@ -29,23 +31,29 @@ WAITING_MAX = 200_000
 Key = tuple[str, int]
 
 
-class Linearisable(Check):
+class Linearisable(Based):
     name = "linearisable"
     meaning = (
         "the history of client calls is linearisable: records in their order, results and real time agree"
     )
 
-    def __init__(self, journals: Journals) -> None:
-        super().__init__()
+    def __init__(self, journals: Journals, base: Base | None = None, barrier_sn: int = 0) -> None:
+        super().__init__(base)
         self._journals = journals
-        self.steps = {
-            Committed: self._on_committed,
-            Called: self._on_called,
-            Invoked: self._on_invoked,
-        }
-        self._model = Model()
+        self.steps = self.after_base(
+            {
+                Committed: self._on_committed,
+                Called: self._on_called,
+                Invoked: self._on_invoked,
+            }
+        )
+        self.steps[BarrierWritten] = self._on_barrier
+        self._barriers: dict[str, int] = {}
+        """Where the newest checkpoints of this incarnation have their barriers."""
+        self._kept: dict[str, Model] = {}
+        """The model as of each of them."""
         self._real_time = RealTime()
-        self._next_sn = 1
+        self._next_sn = barrier_sn + 1
         self._place = 0
         """Of group `_next_sn`, how many records are in the model."""
         self._groups: dict[int, tuple[int, list[Key]]] = {}
@@ -116,6 +124,39 @@ class Linearisable(Check):
     def _forget_unknown(self) -> None:
         """The oldest call of unknown outcome that has not been committed by now hardly will be."""
         del self._known[next(iter(self._known))]
+
+    # --- barriers -------------------------------------------------------------------------------------------
+
+    def _on_barrier(self, stamped: Stamped, event: BarrierWritten) -> None:
+        if event.name in self._barriers:
+            return
+        self._barriers[event.name] = event.sn
+        if len(self._barriers) > CHECKPOINTS_KEPT:
+            oldest = next(iter(self._barriers))
+            del self._barriers[oldest]
+            self._kept.pop(oldest, None)
+        if event.sn < self._next_sn:
+            self._keep(event.name, event.sn)
+
+    def _keep(self, name: str, sn: int) -> None:
+        """The barrier has a group of its own."""
+        position = position_of(sn, 1)
+        if not self.unable and position >= self._horizon:
+            self._kept[name] = self._model.copy(position)
+
+    def inherit(self, before: Linearisable) -> None:
+        """Calls that were under way when the cluster went back may be carried out in this incarnation."""
+        self._known = {key: call for key, call in before._known.items() if type(call.event) is Invoked}
+
+    def barrier_sn(self, name: str) -> int | None:
+        """None for a checkpoint that this incarnation did not make, or an old one."""
+        return self._barriers.get(name)
+
+    def base_of(self, name: str) -> Model | None:
+        """The model as of a barrier; None while calls before it are still to be told of."""
+        self.look_for_base()
+        kept = self._kept.get(name)
+        return None if kept is None else kept.copy()
 
     # --- reads ----------------------------------------------------------------------------------------------
 
@@ -199,6 +240,8 @@ class Linearisable(Check):
         sn = self._next_sn
         del self._groups[sn]
         self._next_sn, self._place = sn + 1, 0
+        for name in [name for name, barrier_sn in self._barriers.items() if barrier_sn == sn]:
+            self._keep(name, sn)
         self._recent.append((at_ns, sn))
         while self._recent[0][0] < at_ns - PAST_NS:
             self._horizon = position_of(self._recent.popleft()[1], 0)
@@ -244,6 +287,7 @@ class Linearisable(Check):
 
     def on_time(self, now_ns: int) -> None:
         """Gives up when what is missing will not come any more."""
+        self.look_for_base()
         newest = self._journals.newest
         if self.unable or newest is None:
             return
@@ -269,6 +313,7 @@ class Linearisable(Check):
 
         What stands behind an operation of which no client ever told is left unchecked.
         """
+        super().finish()
         newest = self._journals.newest
         if self.unable or newest is None:
             return

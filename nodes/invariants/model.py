@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nodes.invariants.versions import Node, Past, Version, value_at
+from nodes.invariants.versions import Node, Past, Version, copy_of, value_at
 
 NO_ATTRIBUTES = (None, None, None, None, None)
 WALKED = 1_000
@@ -54,6 +54,12 @@ class Model:
             "List": self._list,
             "ContentSummary": self._summary,
         }
+
+    def copy(self, position: int = 1 << 63) -> Model:
+        """The model as it was at this position, which it may have passed."""
+        copy = Model()
+        copy.root, copy._linked = copy_of(self.root, position), self._linked
+        return copy
 
     def run(self, operation: list[Any], position: int) -> Expected:
         return self._expected(operation, position, True)

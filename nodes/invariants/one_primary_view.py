@@ -1,39 +1,49 @@
-"""one primary view: symmetric members agree on each view, and an older one answers nothing behind a newer (safety rules 7, 9; SAA §3, §5.3)."""
+"""one primary view: symmetric members agree on each view, and an older one answers nothing behind a newer (safety rules 7, 9; SAA §3, §5.3).
+
+A member of the newer view that has not heard of it yet may read on under its lease: nothing new is answered there without it.
+"""
 
 from __future__ import annotations
 
 import msgspec
 
+from nodes.invariants.calls import UNKNOWN, WRITES, tag_of
 from nodes.invariants.checker import Check, place_in_trace
 from nodes.invariants.journals import forget_oldest
 from nodes.trace.events import Called, Serving, Stamped
 
 VIEWS_KEPT = 64
-UNKNOWN = "ETIMEDOUT"
 Evidence = tuple[str, int]
+
+
+class Answers(msgspec.Struct):
+    """Of one server in one view."""
+
+    first: Evidence
+    call: int
+    """The number of the first call."""
+    last: dict[bool, tuple[int, Evidence]]
+    """Of writes (True) and reads, the latest time at which one was asked, and its answer."""
 
 
 class View(msgspec.Struct):
     """What is known of one view."""
 
+    answers: dict[str, Answers]
     members: list[str] = []
     start: tuple[int, int] = (0, 0)
     """(sn, CRC) of the last group of the views before."""
     told: Evidence | None = None
     """The first event that says so."""
-    answered: dict[str, tuple[Evidence, int]] = {}
-    """Each server to its first answer in this view: the event, and the number of the call."""
-    first_return_ns: int = 0
-    first_return: Evidence = ("", 0)
-    last_invocation_ns: int = 0
-    last_invocation: Evidence = ("", 0)
+    first_return: tuple[int, Evidence] | None = None
+    """When it first answered a call."""
 
 
 class OnePrimaryView(Check):
     name = "one primary view"
     meaning = (
-        "a view of one number has the same members and the same beginning everywhere, only they answer in it, and none of them "
-        "answers what was asked after a newer view has answered"
+        "a view of one number has the same members and the same beginning everywhere, only they answer in it, and who is not in a newer "
+        "view answers nothing that was asked after that one had answered"
     )
 
     def __init__(self) -> None:
@@ -46,7 +56,7 @@ class OnePrimaryView(Check):
     def _view(self, number: int) -> View:
         view = self._views.get(number)
         if view is None:
-            view = self._views[number] = View(answered={})
+            view = self._views[number] = View({})
             forget_oldest(self._views, VIEWS_KEPT)
         return view
 
@@ -58,8 +68,9 @@ class OnePrimaryView(Check):
         view = self._view(event.epoch)
         if view.told is None:
             view.members, view.start, view.told = event.members, (event.sn, event.crc), place
-            for server in view.answered:
+            for server in view.answers:
                 self._belongs(event.epoch, view, server)
+            self._is_older_silent(event.epoch, view)
         elif (view.members, view.start) != (event.members, (event.sn, event.crc)):
             self.fail(
                 f"there are two views {event.epoch}: {stamped.server} begins one of {' '.join(event.members)} behind group "
@@ -84,36 +95,50 @@ class OnePrimaryView(Check):
         if not event.epoch or event.error.startswith(UNKNOWN):
             return
         place, view = place_in_trace(stamped), self._view(event.epoch)
-        if event.server not in view.answered:
-            view.answered[event.server] = (place, event.number)
+        answers = view.answers.get(event.server)
+        if answers is None:
+            answers = view.answers[event.server] = Answers(place, event.number, {})
             self._belongs(event.epoch, view, event.server)
-        if not view.first_return_ns or event.returned_ns < view.first_return_ns:
-            view.first_return_ns, view.first_return = event.returned_ns, place
-        if event.invoked_ns > view.last_invocation_ns:
-            view.last_invocation_ns, view.last_invocation = event.invoked_ns, place
-        self._is_newest(stamped, event)
-
-    def _belongs(self, number: int, view: View, server: str) -> None:
-        place, call = view.answered[server]
-        if view.told is None or server in view.members:
-            self.checked += 1
-        else:
-            self.fail(
-                f"{server} answered call {call} in view {number}, which has the members {' '.join(view.members)}",
-                view.told,
-                place,
-            )
-
-    def _is_newest(self, stamped: Stamped, event: Called) -> None:
-        """Answers come in any order: an older view may be heard of before or after a newer one."""
-        for number, other in self._views.items():
-            if number > event.epoch and 0 < other.first_return_ns < event.invoked_ns:
-                self._late(event.epoch, place_in_trace(stamped), number, other.first_return)
-                return
-            if number < event.epoch and other.last_invocation_ns > event.returned_ns:
-                self._late(number, other.last_invocation, event.epoch, place_in_trace(stamped))
-                return
+        writes = tag_of(event.operation) in WRITES
+        if writes not in answers.last or event.invoked_ns > answers.last[writes][0]:
+            answers.last[writes] = (event.invoked_ns, place)
+            self._is_silent(event.epoch, event.server)
+        if view.first_return is None or event.returned_ns < view.first_return[0]:
+            view.first_return = (event.returned_ns, place)
+            self._is_older_silent(event.epoch, view)
         self.checked += 1
 
-    def _late(self, older: int, late: Evidence, newer: int, first: Evidence) -> None:
-        self.fail(f"view {older} answered a call that was asked after view {newer} had answered", first, late)
+    def _belongs(self, number: int, view: View, server: str) -> None:
+        answers = view.answers[server]
+        if view.told is not None and server not in view.members:
+            self.fail(
+                f"{server} answered call {answers.call} in view {number}, which has the members {' '.join(view.members)}",
+                view.told,
+                answers.first,
+            )
+
+    # --- who answers too late -------------------------------------------------------------------------------------------
+
+    def _is_silent(self, number: int, server: str) -> None:
+        for newer, view in self._views.items():
+            if newer > number:
+                self._compare(number, server, newer, view)
+
+    def _is_older_silent(self, number: int, view: View) -> None:
+        """Answers come in any order: an older view may be heard of before a newer one."""
+        for older, other in self._views.items():
+            if older < number:
+                for server in other.answers:
+                    self._compare(older, server, number, view)
+
+    def _compare(self, older: int, server: str, newer: int, view: View) -> None:
+        if view.first_return is None:
+            return
+        may_read = view.told is None or server in view.members
+        for writes, (invoked_ns, place) in self._views[older].answers[server].last.items():
+            if invoked_ns > view.first_return[0] and (writes or not may_read):
+                self.fail(
+                    f"{server} answered a {'write' if writes else 'read'} in view {older} that was asked after view {newer} had answered",
+                    view.first_return[1],
+                    place,
+                )

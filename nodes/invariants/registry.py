@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from nodes.config import ClusterConfig
@@ -11,9 +12,11 @@ from nodes.invariants.atomic import Atomic
 from nodes.invariants.barrier_blocks import BarrierBlocks
 from nodes.invariants.blocks_kept import BlocksKept
 from nodes.invariants.by_stamp import ByStamp
+from nodes.invariants.calls import WRITES, tag_of
 from nodes.invariants.checker import SECOND, Check
 from nodes.invariants.dense_journal import DenseJournal
 from nodes.invariants.exactly_once import ExactlyOnce
+from nodes.invariants.inode_numbers import InodeNumbers
 from nodes.invariants.journals import Journals
 from nodes.invariants.linearisable import Linearisable
 from nodes.invariants.no_lost_write import NoLostWrite
@@ -28,38 +31,39 @@ from nodes.trace.checkpoints import TakenBack
 from nodes.trace.events import Called, CheckFailed, RoleChanged, Stamped
 
 Step = Callable[[Stamped, Any], None]
+CHANGES = WRITES - {"OpenSession", "CloseSession"}
 
 
 NAMES = tuple(
-    check.name for check in (OneActive, NoLostWrite, ExactlyOnce, SameState, DenseJournal, Linearisable)
+    check.name
+    for check in (OneActive, NoLostWrite, ExactlyOnce, SameState, DenseJournal, Linearisable, InodeNumbers)
 )
 NAMES_OF_ALL = (*NAMES, Atomic.name, UpToBarrier.name, BlocksKept.name, SameOrder.name, OnePrimaryView.name)
 """In the order of the page: the last five where there are several groups, checkpoints, data nodes, symmetric members."""
 
 
-UNABLE = (
-    "not checked since the cluster went back to a checkpoint: answers are compared with a model that is built from the first "
-    "call on, and none of the barrier's moment was kept"
-)
-
-
 class GroupChecks:
     """The checks that concern one replica group alone."""
 
-    def __init__(self, linearisable: bool, family: Family) -> None:
+    def __init__(
+        self, members: int, family: Family, linearisable: Callable[[Journals], Linearisable] | None
+    ) -> None:
         journals = Journals()
         dense = DenseJournal(journals)
+        same_state = SameState()
+        same_state.always = members > 1
         leads = [] if family.asked == "anywhere" else [OneActive(family.asked == "reads anywhere")]
         self.checks: list[Check] = [
             *leads,
             NoLostWrite(journals),
             ExactlyOnce(journals),
-            SameState(),
+            same_state,
             dense,
             *([SameOrder(), OnePrimaryView()] if family.replication == "symmetric" else []),
         ]
-        if linearisable:
-            self.checks.append(Linearisable(journals))
+        self.linearisable = linearisable(journals) if linearisable is not None else None
+        if self.linearisable is not None:
+            self.checks.append(self.linearisable)
         self.steps: dict[type[Event], list[Step]] = {}
         others = [check.steps for check in self.checks if check is not dense]
         for table in (dense.steps, journals.steps, *others):
@@ -70,19 +74,65 @@ class GroupChecks:
 class Era:
     """The checks of one incarnation of the cluster: a recovery sets aside what came after its barrier, and begins anew."""
 
-    def __init__(self, cluster: ClusterConfig, number: int, home: dict[str, str]) -> None:
+    def __init__(
+        self,
+        cluster: ClusterConfig,
+        home: dict[str, str],
+        eras: list[Era] | None = None,
+        checkpoint: str = "",
+    ) -> None:
+        """`eras` before, of one of which the checkpoint is."""
         several = len(cluster.groups) > 1
         family = family_named(cluster.protocol)
-        self.groups = {group.name: GroupChecks(not several, family) for group in cluster.groups}
+        begins = None if several else lambda journals: _alone_from(journals, eras or [], checkpoint)
+        self.groups = {
+            group.name: GroupChecks(len(group.members), family, begins) for group in cluster.groups
+        }
         self.only = next(iter(self.groups.values())) if not several else None
         self.shared: list[Check] = []
+        self.by_stamp: ByStamp | None = None
         if several:
             names = {group.number: group.name for group in cluster.groups}
-            self.shared = [OneEffect(), ByStamp(home), Atomic(names)]
+            self.by_stamp = _by_stamp_from(home, eras or [], checkpoint)
+            self.shared = [OneEffect(), self.by_stamp, Atomic(names)]
         self.checks = [check for group in self.groups.values() for check in group.checks] + self.shared
-        for check in self.checks:
-            if number and isinstance(check, Linearisable | ByStamp):
-                check.unable = UNABLE
+        if eras:
+            self._inherit(eras[-1])
+
+    def _inherit(self, before: Era) -> None:
+        if self.by_stamp is not None and before.by_stamp is not None:
+            self.by_stamp.inherit(before.by_stamp)
+        elif self.only is not None and before.only is not None:
+            mine, its = self.only.linearisable, before.only.linearisable
+            if mine is not None and its is not None:
+                mine.inherit(its)
+
+
+UNKNOWN_BARRIER = (
+    "cannot go on: the cluster went back to a barrier that was written before the check began, or long ago"
+)
+
+
+def _alone_from(journals: Journals, eras: list[Era], checkpoint: str) -> Linearisable:
+    """Of a cluster of one group; from the barrier of one of the eras before, if there are any."""
+    for era in reversed(eras):
+        before = era.only.linearisable if era.only is not None else None
+        sn = None if before is None else before.barrier_sn(checkpoint)
+        if before is not None and sn is not None:
+            return Linearisable(journals, partial(before.base_of, checkpoint), sn)
+    check = Linearisable(journals)
+    check.unable = UNKNOWN_BARRIER if eras else ""
+    return check
+
+
+def _by_stamp_from(home: dict[str, str], eras: list[Era], checkpoint: str) -> ByStamp:
+    """The same of several groups."""
+    for era in reversed(eras):
+        if era.by_stamp is not None and era.by_stamp.has_barrier(checkpoint):
+            return ByStamp(home, partial(era.by_stamp.base_of, checkpoint))
+    check = ByStamp(home)
+    check.unable = UNKNOWN_BARRIER if eras else ""
+    return check
 
 
 class Lamps:
@@ -92,7 +142,7 @@ class Lamps:
         self._cluster = cluster
         self._home = {name: group.name for group in cluster.groups for name in group.members}
         """Server to its group."""
-        self._eras = [Era(cluster, 0, self._home)]
+        self._eras = [Era(cluster, self._home)]
         """By incarnation, counted from the one in which the check began."""
         self._lives_in: dict[str, int] = {}
         """The era of each server that has been taken back."""
@@ -101,7 +151,7 @@ class Lamps:
         self._incarnations: list[int] = []
         """Of each era but the first."""
         self._barrier = UpToBarrier({group.number: group.name for group in cluster.groups})
-        self._lasting: list[Check] = [self._barrier]
+        self._lasting: list[Check] = [InodeNumbers(), self._barrier]
         """What goes on over a recovery: blocks stay where they are."""
         if cluster.data.nodes:
             kept = BlocksKept()
@@ -111,13 +161,22 @@ class Lamps:
             for kind, step in check.steps.items():
                 self._lasting_steps.setdefault(kind, []).append(step)
         self._look_ns = 0
+        self._acknowledged = False
+        """A change was."""
+        self._over = False
 
     def on_event(self, stamped: Stamped) -> None:
         event = stamped.event
         kind = type(event)
+        if kind is Called and not event.error and not self._acknowledged:  # type: ignore[union-attr]
+            self._acknowledged = tag_of(event.operation) in CHANGES  # type: ignore[union-attr]
         if isinstance(event, TakenBack):
             self._take_back(stamped.server, event)
         era = self._eras[self._era_of(stamped) if len(self._eras) > 1 else 0]
+        if isinstance(event, Called) and len(self._eras) > 1:
+            for other in self._eras:
+                if other is not era and other.by_stamp is not None:
+                    other.by_stamp.forget_call(event)
         group = era.only or era.groups.get(self._group_of(stamped))
         if group is not None:
             for step in group.steps.get(kind, ()):
@@ -128,13 +187,17 @@ class Lamps:
             step(stamped, event)
         if stamped.at_ns > self._look_ns:
             self._look_ns = stamped.at_ns + SECOND
-            for check in (*self._eras[-1].checks, *self._lasting):
+            for check in (*self._earlier(), *self._eras[-1].checks, *self._lasting):
                 check.on_time(stamped.at_ns)
+
+    def _earlier(self) -> list[Check]:
+        """What earlier eras still carry out, for later ones to begin from."""
+        return [era.by_stamp for era in self._eras[:-1] if era.by_stamp is not None]
 
     def _take_back(self, server: str, event: TakenBack) -> None:
         if event.incarnation not in self._incarnations:
             self._incarnations.append(event.incarnation)
-            self._eras.append(Era(self._cluster, len(self._eras), self._home))
+            self._eras.append(Era(self._cluster, self._home, self._eras, event.checkpoint))
         era = self._lives_in[server] = 1 + self._incarnations.index(event.incarnation)
         began = self._began.setdefault(event.group, [])
         if (event.epoch, era) not in began:
@@ -162,8 +225,9 @@ class Lamps:
 
     def finish(self) -> None:
         """No more events come. What still waits for its counterpart fails, unless it was set aside with its incarnation."""
-        for check in [*self._eras[-1].checks, *self._lasting]:
+        for check in [*self._earlier(), *self._eras[-1].checks, *self._lasting]:
             check.finish()
+        self._over = True
 
     @property
     def _checks(self) -> list[Check]:
@@ -184,12 +248,31 @@ class Lamps:
                 return check.paths()
         return None
 
-    def lamps(self) -> list[dict[str, Any]]:
-        """One row for each invariant: grey when nothing could be checked, red with the first failure."""
+    @property
+    def unjudged(self) -> list[CheckFailed]:
+        """Invariants of which it is not known whether they hold: a check gave up, or after the end has checked nothing though changes were
+        acknowledged. To whoever judges a run that is a failure; on a page the lamp is grey."""
+        found = [CheckFailed(check.name, check.unable, []) for check in self._checks if check.unable]
+        if self._over and self._acknowledged:
+            for checks in self._by_name().values():
+                idle = not any(check.checked or check.failures or check.unable for check in checks)
+                if idle and any(check.always for check in checks):
+                    found.append(
+                        CheckFailed(
+                            checks[0].name, "nothing was checked though changes were acknowledged", []
+                        )
+                    )
+        return found
+
+    def _by_name(self) -> dict[str, list[Check]]:
         by_name: dict[str, list[Check]] = {}
         for check in self._checks:
             by_name.setdefault(check.name, []).append(check)
-        return [_lamp(checks) for checks in by_name.values()]
+        return by_name
+
+    def lamps(self) -> list[dict[str, Any]]:
+        """One row for each invariant: grey when nothing could be checked, red with the first failure."""
+        return [_lamp(checks) for checks in self._by_name().values()]
 
 
 def _lamp(checks: list[Check]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ class SameOrder(Check):
 
     def __init__(self) -> None:
         super().__init__()
+        self.always = False
         self.steps = {Delivered: self._on_delivered}
         self._sequence: dict[tuple[int, int], tuple[str, int, tuple[str, int]]] = {}
         """(view, sn) to the message that was delivered there first, and the event that says so."""

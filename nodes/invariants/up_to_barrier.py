@@ -25,6 +25,7 @@ class UpToBarrier(Check):
 
     def __init__(self, names: dict[int, str]) -> None:
         super().__init__()
+        self.always = False
         self._names = names
         """Group by number."""
         self.steps = {

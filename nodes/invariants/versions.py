@@ -76,3 +76,29 @@ class Past:
             version.before = None
             if version.value is None and names is not None and names.get(name) is version:
                 del names[name]
+
+
+def copy_of(root: Node, position: int) -> Node:
+    """Everything below a directory as it was at this position, without its past. A file with several names is one there too."""
+    made = {id(root): _copied(root, position)}
+    found = [root]
+    while found:
+        node = found.pop()
+        names = made[id(node)].names
+        for name, version in (node.names or {}).items():
+            child = value_at(version, position)
+            if child is None:
+                continue
+            if id(child) not in made:
+                made[id(child)] = _copied(child, position)
+                found.append(child)
+            assert names is not None
+            names[name] = Version(min(version.position, position), made[id(child)], None)
+    return made[id(root)]
+
+
+def _copied(node: Node, position: int) -> Node:
+    attributes = Version(min(node.attributes.position, position), value_at(node.attributes, position), None)
+    copy = Node(node.names is not None, attributes)
+    copy.inode = node.inode
+    return copy

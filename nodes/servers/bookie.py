@@ -11,6 +11,7 @@ import msgspec
 
 from nodes.config import JournalNodeConfig
 from nodes.errors import Damaged
+from nodes.storage.identity import Identity
 from nodes.storage.journal_file import Journal
 from nodes.trace.events import Warned
 from nodes.trace.ignoring import Ignoring
@@ -48,10 +49,11 @@ class LedgerPart(msgspec.Struct):
 
 
 class Bookie:
-    def __init__(self, world: World):
+    def __init__(self, world: World, config: JournalNodeConfig):
         self._world = world
         self._ignoring = Ignoring(world)
-        self._journal = Journal.open(world.disk, "journal")
+        self._journal = Journal.open(world.disk, "journal", config.cluster.mutations)
+        self._identity = Identity(world, self._journal)
         self._ledgers: dict[int, LedgerPart] = {}
         for place, octets in self._journal.entries(1, self._journal.last_sn):
             try:
@@ -107,12 +109,16 @@ class Bookie:
             numbers.append(sn)
             entries.append(octets)
             total += len(octets)
-        return EntriesRead(message.call, message.from_sn, covered_sn, part.confirmed_sn, numbers, entries)
+        disk = self._identity.id
+        return EntriesRead(
+            message.call, message.from_sn, covered_sn, part.confirmed_sn, numbers, entries, disk
+        )
 
     # --- the one writer ----------------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """Takes what has arrived, makes it durable, answers; for ever. Raises OSError of the disk."""
+        await self._identity.keep()
         while True:
             await self._wanted.wait()
             work, self._inbox = self._inbox, []
@@ -143,7 +149,7 @@ class Bookie:
             part.writer = peer
         self._store(Stored(message.ledger, message.sn, message.confirmed_sn, message.octets))
         self._told = JournalStored(message.sn, message.ledger, 1 + (self._told.groups if self._told else 0))
-        self._replies.append((peer, EntryAdded(message.ledger, message.sn)))
+        self._replies.append((peer, EntryAdded(message.ledger, message.sn, self._identity.id.instance)))
 
     def _unfit(self, peer: str, part: LedgerPart, message: AddEntry) -> str:
         """Why this cannot be an entry of the ledger, or nothing."""
@@ -176,4 +182,4 @@ class Bookie:
 
 def start_bookie(world: World, config: JournalNodeConfig) -> None:
     """Starts a bookie in this world. Raises Damaged, OSError of what lies on the disk."""
-    Bookie(world).start()
+    Bookie(world, config).start()

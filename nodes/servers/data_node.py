@@ -34,7 +34,7 @@ from nodes.wire.data_messages import (
     WriteBlock,
     WriteOpened,
 )
-from nodes.wire.messages import Message
+from nodes.wire.messages import AskView, Message, ViewCopy
 from nodes.world import World
 
 HOLDS_NS = 1 * SECOND
@@ -69,6 +69,8 @@ class DataNode:
         self._copying = Copying(world, self._store)
         names = {group.number: group.name for group in config.cluster.groups}
         self._aside = SettingAside(world, self._store, self._stages, self._changed, names)
+        self._views: dict[int, ViewCopy] = {}
+        """The copy of each group's view in the pool."""
         self._told = (-1, -1, -1)
         self._table: dict[type[Message], Callable[[str, Any], None]] = {
             WriteBlock: self._on_write,
@@ -79,6 +81,7 @@ class DataNode:
             ReadBlock: self._on_read,
             WantReport: self._on_want,
             BeatHeard: self._on_heard,
+            AskView: self._on_ask_view,
             Replicate: self._on_replicate,
             Remove: self._on_remove,
         }
@@ -186,7 +189,15 @@ class DataNode:
 
     def _on_heard(self, peer: str, message: BeatHeard) -> None:
         if self._heeding.word(peer, message.group, message.epoch):
+            addresses = {peer: message.address} if message.address else {}
+            self._views[message.group] = ViewCopy(message.epoch, peer, addresses, message.group)
             self._aside.on_heard(message.group, message.void)
+
+    def _on_ask_view(self, peer: str, message: AskView) -> None:
+        """What the active of that group said last: a hint for clients whose servers have all been replaced (CFS §4.4)."""
+        copy = self._views.get(message.group)
+        if copy is not None:
+            self._world.network.send(peer, copy)
 
     # --- commands --------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from crc32c import crc32c
 from nodes.config import MILLISECOND, JournalNodeConfig
 from nodes.errors import Damaged
 from nodes.replicas.log import NOTHING, ReplicaLog, decode_group
+from nodes.storage.identity import Identity
 from nodes.storage.journal_file import Journal
 from nodes.storage.sealed import seal, unseal
 from nodes.trace.events import Warned
@@ -66,11 +67,17 @@ class JournalNode:
             self._kept = unseal(STATE_FILE, MAGIC, FORMAT, world.disk.read(STATE_FILE), Kept)
         except FileNotFoundError:
             self._kept = Kept()
-        self._log = ReplicaLog(Journal.open(world.disk, "journal"), NOTHING, False)
-        self._good_sn = self._kept.finished.sn
+        journal = Journal.open(world.disk, "journal", config.cluster.mutations)
+        self._identity = Identity(world, journal)
+        self._log = ReplicaLog(journal, NOTHING, False)
+        self._good_sn = 0
         """Everything up to here is committed."""
         for group in self._log.load():
             self._good_sn = max(self._good_sn, group.commit_sn)
+        self._changed = False
+        if journal.doubtful is not None and self._log.last.sn < self._kept.finished.sn:
+            self._kept.finished, self._changed = self._log.last, True
+        self._good_sn = max(self._good_sn, self._kept.finished.sn)
         if not self._log.holds(self._kept.finished):
             raise Damaged(
                 f"the journal ends with sn {self._log.last.sn}, but was finished up to sn {self._kept.finished.sn}"
@@ -81,7 +88,6 @@ class JournalNode:
         self._wanted = Wake()
         self._replies: list[tuple[str, Message]] = []
         self._stored = 0
-        self._changed = False
 
     def start(self) -> None:
         self._world.network.receive(self.on_message)
@@ -114,6 +120,7 @@ class JournalNode:
 
     async def run(self) -> None:
         """Takes what has arrived, makes it durable, answers; for ever. Raises OSError of the disk."""
+        await self._identity.keep()
         while True:
             await self._wanted.wait()
             work, self._inbox = self._inbox, []
@@ -143,7 +150,12 @@ class JournalNode:
         elif isinstance(message, NewEpoch):
             kept = self._kept
             reply = EpochPromised(
-                message.epoch, kept.finished, self._log.last, kept.written_in, kept.accepted_in
+                message.epoch,
+                kept.finished,
+                self._log.last,
+                kept.written_in,
+                kept.accepted_in,
+                self._identity.id,
             )
         elif isinstance(message, AcceptJournal):
             reply = await self._accept(message)
@@ -165,7 +177,7 @@ class JournalNode:
         self._good_sn = max(self._good_sn, min(message.commit_sn, message.previous.sn))
         mark = self._log.mark_at(sn)
         assert mark is not None
-        return JournalWritten(message.epoch, mark)
+        return JournalWritten(message.epoch, mark, self._identity.id.instance)
 
     def _append(self, sn: int, octets: bytes) -> None:
         """Raises msgspec.DecodeError."""
@@ -188,7 +200,7 @@ class JournalNode:
         if self._log.last != message.last:
             return None
         self._finished(message.last)
-        return SegmentFinished(message.epoch, message.last)
+        return SegmentFinished(message.epoch, message.last, self._identity.id.instance)
 
     def _finished(self, mark: Mark) -> None:
         self._kept.finished = mark

@@ -259,6 +259,11 @@ class SimCluster:
             world.coordination.stopped()
         machine.die()
 
+    def answers(self, name: str, kind: str) -> bool:
+        """Whether a server is so far that it can be asked this."""
+        world = self.servers[name].world
+        return world is not None and kind in world.answers
+
     def ask(self, name: str, question: dict[str, Any]) -> Any:
         """A question to a server over the way that no fault touches, as on processes: `do` says which."""
         world = self.servers[name].world

@@ -124,7 +124,9 @@ class Explorer:
         lamps.finish()
         counts = cluster.workload.counts() if cluster.workload else {}
         failed = counts.get("ETIMEDOUT", 0) + counts.get("ESTALE", 0)
-        return Outcome(seed, plan, lamps.failures, failed, sum(counts.values()), trouble), cluster
+        return Outcome(
+            seed, plan, lamps.failures + lamps.unjudged, failed, sum(counts.values()), trouble
+        ), cluster
 
     def _go_on(self, cluster: SimCluster) -> None:
         """Work goes on after everything is mended. Raises Stuck."""

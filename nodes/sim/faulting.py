@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nodes.config import MILLISECOND
-from nodes.trace.events import FaultEnded, FaultInjected
+from nodes.trace.events import FaultEnded, FaultInjected, Stopped
 
 if TYPE_CHECKING:
     from nodes.sim.cluster import Server, SimCluster
@@ -45,6 +45,17 @@ class Faulting:
     def _ended(self, number: int) -> None:
         verb, targets = self.standing.pop(number)
         self._cluster.tell("control", FaultEnded(number, verb, targets))
+
+    def _quit(self, target: Server, reason: str) -> None:
+        """The process ends in good order: its session is closed."""
+        machine, world = target.machine, target.world
+        assert machine is not None and world is not None
+        world.trace.emit(Stopped(reason))
+        machine.loop.run_as(machine, world.scope.close)
+        machine.end_turn()
+        if world.coordination is not None:
+            world.coordination.stopped()
+        machine.die()
 
     def _server(self, name: str, *processes: str) -> Server:
         server = self._cluster.servers.get(name)

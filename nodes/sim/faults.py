@@ -12,9 +12,9 @@ from nodes.sim.clock import LARGEST_PPM
 from nodes.sim.disk_faults import DiskFaults
 from nodes.sim.ensemble import COORDINATION, MEMBERS
 from nodes.sim.faulting import HOUR_MS, FaultUnsupported, one_of
+from nodes.sim.group_faults import GroupFaults
 from nodes.sim.link_faults import LINK_VERBS, LinkFaults
 from nodes.sim.medium import TORN
-from nodes.trace.events import Stopped
 
 if TYPE_CHECKING:
     from nodes.sim.cluster import Server, SimCluster
@@ -27,7 +27,7 @@ ONE_BY_ONE = ("crash", "power_loss", "new_disk", "stop", "restart", "pause", "re
 """Verbs that take any number of servers."""
 
 
-class SimFaults(LinkFaults, DiskFaults):
+class SimFaults(LinkFaults, DiskFaults, GroupFaults):
     """Each verb returns the number of the fault it began or ended."""
 
     def __init__(self, cluster: SimCluster):
@@ -114,14 +114,7 @@ class SimFaults(LinkFaults, DiskFaults):
     def stop(self, server: str) -> int:
         target = self._server(server, "running")
         fault = self._begin("stop", [server])
-        machine, world = target.machine, target.world
-        assert machine is not None and world is not None
-        world.trace.emit(Stopped("asked to"))
-        machine.loop.run_as(machine, world.scope.close)
-        machine.end_turn()
-        if world.coordination is not None:
-            world.coordination.stopped()
-        machine.die()
+        self._quit(target, "asked to")
         return fault
 
     def restart(self, server: str) -> int:
@@ -190,30 +183,6 @@ class SimFaults(LinkFaults, DiskFaults):
         if self._cluster.servers[name].group != group:
             return False
         return bool(self._cluster.ask(name, {"do": "change_view"})["asked"])
-
-    def force(self, *targets: str) -> int:
-        """[GROUP,] SERVER: it serves without the quorum that safety asks for; refused while somebody serves."""
-        cluster, server = self._cluster, targets[-1] if targets else ""
-        target = self._server(server, "running")
-        group = targets[0] if len(targets) == 2 else target.group
-        if not group or target.group != group:
-            raise FaultUnsupported(f"{server} is no server of {group or 'a group'}")
-        reason = family_named(cluster.config.protocol).cannot_force
-        if reason:
-            raise FaultUnsupported(f"{cluster.config.protocol} cannot be forced: {reason}")
-        there = [
-            name
-            for name, each in cluster.servers.items()
-            if each.group == group and each.process == "running"
-        ]
-        for name in there:
-            if cluster.ask(name, {"do": "standing"})["serves"]:
-                raise FaultUnsupported(f"{group} is served by {name} already: nothing is forced")
-        refused = cluster.ask(server, {"do": "force"})["refused"]
-        if refused:
-            raise FaultUnsupported(refused)
-        sn = cluster.ask(server, {"do": "standing"})["sn"]
-        return self._begin("force", [group, server], lasting=False, sn=sn)
 
     # --- disks, clocks, servers ------------------------------------------------------------------------------------
 

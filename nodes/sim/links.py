@@ -23,12 +23,13 @@ class Link:
 
     __slots__ = (
         "_base_ns",
+        "_chance",
         "_conditions",
         "_draw",
         "_spread_ns",
+        "_stream",
         "_tail_from",
         "_tail_ns",
-        "chance",
         "cut",
         "damage",
         "delay_ns",
@@ -50,13 +51,20 @@ class Link:
         self._tail_ns = latency.tail_us * MICROSECOND
         self._draw = random.Random(stream).random
         """For latencies."""
-        self.chance = random.Random(f"{stream}/chance")
-        """For everything that happens to some messages only."""
+        self._stream = stream
+        self._chance: random.Random | None = None
         self.piled: list[Callable[[], None]] | None = None
         """Arrivals that wait while the link is clogged; None while it is open."""
         self.last_ns = 0
         """When the latest frame arrives: frames keep their order but for `reorder`."""
         self.mend()
+
+    @property
+    def chance(self) -> random.Random:
+        """For everything that happens to some messages only."""
+        if self._chance is None:
+            self._chance = random.Random(f"{self._stream}/chance")
+        return self._chance
 
     def mend(self) -> None:
         """Takes every fault away but a clog, which is opened by itself: what waits in it arrives then."""

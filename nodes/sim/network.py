@@ -160,7 +160,7 @@ class Net:
 
 
 def _nothing() -> None:
-    """Nothing is to be done before a strike at a delivery."""
+    """Takes a machine's turn, or the place before a strike at a delivery, without doing anything."""
 
 
 class SimNetwork:
@@ -180,6 +180,8 @@ class SimNetwork:
     def send(self, to: str, message: Message) -> None:
         if not self._outbox:
             self.machine.at_turn_end.append(self._flush)
+            if not self.machine.queued:
+                self.machine.call(_nothing)  # A schedule sends in its name: its turn comes now.
         self._outbox.setdefault(to, []).append(message)
 
     def _flush(self) -> None:

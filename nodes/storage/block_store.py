@@ -53,6 +53,8 @@ class Replica(msgspec.Struct):
     final: bool = False
     """Whole and durable."""
     damaged: bool = False
+    read_back: bool = False
+    """Half written by an earlier life: what is read of it may be on no disk."""
 
 
 class BlockStore:
@@ -90,6 +92,7 @@ class BlockStore:
             replica.final = length != WRITING
             replica.length = length if replica.final else self._whole_chunks(block, length_of(size))
             replica.damaged = replica.final and size < size_of(length)
+            replica.read_back = not replica.final
         except BlockDamaged:
             pass
         self.used += replica.length
@@ -142,6 +145,8 @@ class BlockStore:
                 f"block {block:016x} has {old.length} octets here and cannot go on behind {length}"
             )
         await self._disk.replace(_state(block), state(block, stamp, WRITING))
+        if old.read_back:
+            await self._disk.replace(_data(block), self._disk.read(_data(block), 0, size_of(length)))
         file = self._open.get(block) or self._disk.open_append(_data(block))
         self._open[block] = file
         self.used -= old.length - length
@@ -167,12 +172,18 @@ class BlockStore:
         self.used += len(octets)
 
     async def finish(self, block: int) -> Replica:
-        """Makes the replica whole; durable when it returns. Raises BlockRefused, OSError."""
+        """Makes the replica whole; durable when it returns. Raises BlockRefused, OSError.
+
+        One whose sync failed is damaged: what is read of it may be on no disk, and no later sync would bring it there.
+        """
         replica, file = self.replicas.get(block), self._open.pop(block, None)
         if replica is None or file is None:
             raise BlockRefused(f"block {block:016x} is not being written here")
         try:
             await file.sync()
+        except OSError:
+            replica.damaged = True
+            raise
         finally:
             file.close()
         await self._disk.replace(_state(block), state(block, replica.stamp, replica.length))

@@ -22,6 +22,7 @@ from nodes.real.links import Rule
 from nodes.real.relay import Relay
 from nodes.real.rot import corrupt
 from nodes.real.synced import lose_power
+from nodes.real.wipe import wipe
 from nodes.supervisor import zookeeper
 from nodes.supervisor.calls import Calls
 from nodes.supervisor.keeper import Keeper, NotReady
@@ -87,6 +88,7 @@ class Supervisor:
             "stop": self._stop,
             "kill": self._kill,
             "lose_power": self._lose_power,
+            "new_disk": self._new_disk,
             "corrupt": self._corrupt,
             "pause": self._pause,
             "resume": self._resume,
@@ -286,6 +288,16 @@ class Supervisor:
             raise BadQuestion("what is synced is known of who has a disk only: a client has none")
         await self._kill(connection, args)
         return {"lost": lose_power(self._directory(self._launch.cluster), random.Random(args.get("seed")))}
+
+    async def _new_disk(self, connection: Connection, args: dict[str, Any]) -> None:
+        if self._launch is None or self._launch.kind not in LISTENING:
+            raise BadQuestion("who has a disk may get another one: a client has none")
+        if self.keeper.pid:
+            await self._kill(connection, args)
+        try:
+            wipe(self._directory(self._launch.cluster))
+        except OSError as error:
+            raise BadQuestion(f"the disk cannot be emptied: {error.strerror}") from None
 
     def _corrupt(self, connection: Connection, args: dict[str, Any]) -> dict[str, Any]:
         if self._launch is None:

@@ -80,6 +80,8 @@ class BeatHeard(Message, array_like=True, tag=True, gc=False):
     group: int
     epoch: int
     void: Void
+    address: str = ""
+    """Of the active: the copy of the view that data nodes keep for clients."""
 
 
 class Replicate(Message, array_like=True, tag=True, gc=False):

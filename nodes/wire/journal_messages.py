@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nodes.storage.identity import DiskId
 from nodes.wire.calls import Question, Reply
 from nodes.wire.messages import Mark, Message
 
@@ -26,6 +27,7 @@ class EpochPromised(Message, array_like=True, tag=True, gc=False):
     """The epoch of the writer that began the open segment."""
     accepted_in: int
     """The epoch in which a recovery last decided how it ends."""
+    disk: DiskId = DiskId(0)
 
 
 class HigherEpoch(Message, array_like=True, tag=True, gc=False):
@@ -55,6 +57,8 @@ class FinishSegment(Message, array_like=True, tag=True, gc=False):
 class SegmentFinished(Message, array_like=True, tag=True, gc=False):
     epoch: int
     last: Mark
+    disk: int = 0
+    """The instance of the disk that has it."""
 
 
 class StartSegment(Message, array_like=True, tag=True, gc=False):
@@ -77,6 +81,7 @@ class JournalWritten(Message, array_like=True, tag=True, gc=False):
 
     epoch: int
     mark: Mark
+    disk: int = 0
 
 
 class OutOfStep(Message, array_like=True, tag=True, gc=False):
@@ -117,6 +122,7 @@ class AddEntry(Message, array_like=True, tag=True, gc=False):
 class EntryAdded(Message, array_like=True, tag=True, gc=False):
     ledger: int
     sn: int
+    disk: int = 0
 
 
 class LedgerFenced(Message, array_like=True, tag=True, gc=False):
@@ -144,6 +150,7 @@ class EntriesRead(Reply, array_like=True, tag=True, gc=False):
     numbers: list[int]
     entries: list[bytes]
     """One for each number."""
+    disk: DiskId = DiskId(0)
 
 
 JOURNAL_MESSAGES: tuple[type[Message], ...] = (

@@ -119,13 +119,18 @@ class Checked(Message, array_like=True, tag=True, gc=False):
 
 
 class AskView(Message, array_like=True, tag=True, gc=False):
-    """Asks for the copy of the global view in the pool."""
+    """Asks for the copy of the global view in the pool: every metadata server that runs has one, and so have the data nodes (a hint only)."""
+
+    group: int = 0
+    """Of which a data node is asked; a metadata server knows its own."""
 
 
 class ViewCopy(Message, array_like=True, tag=True, gc=False):
     epoch: int
     active: str
     addresses: dict[str, str]
+    group: int = 0
+    """0: that of the metadata server that sends it."""
 
 
 class Unknown(Message, array_like=True, tag=True, gc=False):

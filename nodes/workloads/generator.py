@@ -95,7 +95,9 @@ class Workload:
             await self._await_turn()
             await self._do(self._draw())
         self._callers -= 1
-        self.finished = self._callers == 0
+        if not self._callers:
+            self.finished = True
+            await self._client.close()
 
     async def _await_turn(self) -> None:
         """Spreads the calls evenly over time; lost time is not caught up."""

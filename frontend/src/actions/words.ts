@@ -32,6 +32,7 @@ function cutWords(targets: readonly string[], options: Options): string {
 const DONE: Record<string, (targets: readonly string[], options: Options) => string> = {
   crash: (targets) => `Crashed ${listed(targets)}: its memory is gone`,
   power_loss: (targets) => `Took the power from ${listed(targets)}: what was not synced is gone`,
+  new_disk: (targets) => `Gave ${listed(targets)} an empty disk; restart to start with it`,
   restart: (targets) => `Restarted ${listed(targets)}`,
   stop: (targets) => `Stopped ${listed(targets)} gracefully`,
   pause: (targets) => `Paused ${listed(targets)}: it stands still and does not know`,

@@ -1,7 +1,7 @@
 import type { DataNode, Group, JournalNode, LabEvent, Picture, Server, StateEvent } from "../api/types";
 
 const OVER_AT_ONCE = new Set(["take_lock", "force_view", "expire_session", "add_server", "corrupt", "force"]);
-const ENDS_PROCESS = new Set(["crash", "stop", "power_loss"]);
+const ENDS_PROCESS = new Set(["crash", "stop", "power_loss", "new_disk"]);
 
 export const EMPTY_PICTURE: Picture = {
   at_ns: 0,

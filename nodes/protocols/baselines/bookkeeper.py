@@ -8,6 +8,8 @@ them have it durably.
   ledger ends before the first such entry, because entries are acknowledged in their order. Every question of a recovery fences who is asked; a
   bookie that said "no" and took the entry afterwards would count on both sides.
 - **An entry that any bookie has** may have been acknowledged: it is written again, to Qa of its write set, before the ledger is closed.
+- **A bookie is a witness with its recorded disk only**: the fragment names the disk of each. An empty one lacks everything, and one whose journal
+  lost its tail may lack what it acknowledged; that counts where the whole write set has answered (safety rule 23).
 - **A reader** who has heard from any E - Qw + 1 bookies has heard from one of each write set; which has the entry, unless it was one of the
   Qw - Qa that were not waited for. Then others are asked.
 """
@@ -25,7 +27,9 @@ from nodes.protocols.baselines.ledger_writer import TICK_NS, LedgerWriter
 from nodes.protocols.baselines.ledgers import Book, Fragment, Ledger, Ledgers
 from nodes.protocols.baselines.local import LocalJournal
 from nodes.protocols.baselines.shared_journal import JournalLost
+from nodes.replicas.disks import Roll
 from nodes.replicas.view import GlobalView, ViewMoved
+from nodes.storage.identity import DiskId
 from nodes.trace.ignoring import Ignoring
 from nodes.wire.calls import Calls
 from nodes.wire.journal_messages import EntriesRead, EntryAdded, LedgerFenced, ReadEntries
@@ -79,11 +83,15 @@ class BookKeeper:
         reply = await self._calls.ask(bookie, ReadEntries(0, ledger, from_sn, LAST, fence), ASK_NS)
         return reply if isinstance(reply, EntriesRead) and fits(reply, from_sn) else None
 
-    async def _find(self, but: list[str]) -> list[str]:
-        """Bookies that answer now, the ensemble's left out."""
-        others = [name for name in self._bookies if name not in but]
+    async def _find(self, but: dict[str, int]) -> dict[str, int]:
+        """Bookies that answer now, with their disks; those of the ensemble are left out, unless they have another disk."""
+        others, found = list(self._bookies), dict[str, int]()
         self._world.rng.shuffle(others)
-        return [name for name in others if await self._ask(name, 0, 0) is not None]
+        for name in others:
+            reply = await self._ask(name, 0, 0)
+            if reply is not None and but.get(name) != reply.disk.instance:
+                found[name] = reply.disk.instance
+        return found
 
     # --- recovery ----------------------------------------------------------------------------------------------
 
@@ -146,12 +154,15 @@ class BookKeeper:
         """The entries behind `confirmed_sn` that may have been acknowledged. None: too few bookies answered in time."""
         fragment = ledger.fragments[-1]
         found, reached = dict[int, bytes](), dict.fromkeys(fragment.bookies, confirmed_sn)
+        disks: dict[str, DiskId] = {}
         sn = confirmed_sn + 1
         while True:
             while sn in found:
                 sn += 1
-            lacking = [bookie for bookie in ledger.write_set(fragment, sn) if reached[bookie] >= sn]
-            if len(lacking) >= ledger.witnesses:
+            write_set = ledger.write_set(fragment, sn)
+            lacking = {bookie: disks[bookie] for bookie in write_set if reached[bookie] >= sn}
+            roll = Roll(write_set, fragment.disks, self._mutations.replaced_disk_votes)
+            if roll.suffices(ledger.witnesses, lacking):
                 return [found[each] for each in range(confirmed_sn + 1, sn)]
             if self._world.clock.monotonic_ns() > deadline_ns:
                 return None
@@ -159,7 +170,7 @@ class BookKeeper:
                 reply = await self._ask(bookie, ledger.number, reached[bookie] + 1, fence=True)
                 if reply is not None:
                     found.update(zip(reply.numbers, reply.entries, strict=True))
-                    reached[bookie] = reply.covered_sn
+                    reached[bookie], disks[bookie] = reply.covered_sn, reply.disk
             await self._world.clock.sleep(MILLISECOND)
 
     # --- reading -----------------------------------------------------------------------------------------------
@@ -193,13 +204,14 @@ class BookKeeper:
         """A ledger of its own for this epoch."""
         deadline_ns = self._world.clock.monotonic_ns() + timeout_ns
         journal = self._config
-        while len(ensemble := (await self._find([]))[: journal.ensemble]) < journal.ensemble:
+        while len(found := await self._find({})) < journal.ensemble:
             if self._world.clock.monotonic_ns() > deadline_ns:
                 return None
         book, version = await self._ledgers.read_newest()
         if book.ledgers and book.ledgers[-1].last_sn != last.sn:
             return None
-        fragments = [Fragment(last.sn + 1, sorted(ensemble))]
+        ensemble = sorted(list(found)[: journal.ensemble])
+        fragments = [Fragment(last.sn + 1, ensemble, {name: found[name] for name in ensemble})]
         ledger = Ledger(
             epoch, last.sn + 1, fragments, write_quorum=journal.write_quorum, ack_quorum=journal.ack_quorum
         )

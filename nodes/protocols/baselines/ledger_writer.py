@@ -25,8 +25,8 @@ TICK_NS = 50 * MILLISECOND
 PATIENCES = 8
 """So many times the patience with one bookie without an acknowledgement quorum, and the writer gives up."""
 
-FindBookies = Callable[[list[str]], Awaitable[list[str]]]
-"""Who answers now, but for those that are named."""
+FindBookies = Callable[[dict[str, int]], Awaitable[dict[str, int]]]
+"""Who answers now and with which disk, but for those that are named with it."""
 
 
 class Entry(msgspec.Struct):
@@ -154,6 +154,9 @@ class LedgerWriter:
         if peer not in self._fragment.bookies:
             self._ignoring.tell(peer, message, f"not of the ensemble of ledger {number}")
             return
+        if message.disk != self._fragment.disks.get(peer, message.disk):
+            self._ignoring.tell(peer, message, f"of another disk than that of ledger {number}")
+            return
         entry = self._pending.get(message.sn)
         if entry is not None and peer in entry.owing():
             entry.stored.append(peer)
@@ -223,19 +226,25 @@ class LedgerWriter:
     async def _replace(self) -> None:
         """A new fragment from the first entry that is not confirmed: written before anybody's answer to it counts.
 
-        Each spare bookie takes the place of a silent one, so that the write sets keep those who have answered.
+        Each spare bookie takes the place of a silent one, so that the write sets keep those who have answered. A silent one that has another disk
+        now keeps its place, and has nothing.
         """
-        spare = await self._find(self._fragment.bookies)
-        now = self._world.clock.monotonic_ns()
-        places = dict(zip(self._silent(now), spare, strict=False))
+        found = await self._find(self._fragment.disks)
+        now, fragment = self._world.clock.monotonic_ns(), self._fragment
+        silent = self._silent(now)
+        places = {bookie: bookie for bookie in silent if bookie in found}
+        spare = [bookie for bookie in found if bookie not in fragment.bookies]
+        places |= zip([bookie for bookie in silent if bookie not in found], spare, strict=False)
         if places:
-            bookies = [places.get(bookie, bookie) for bookie in self._fragment.bookies]
-            await self._change(Fragment(self.confirmed_sn + 1, bookies))
+            bookies = [places.get(bookie, bookie) for bookie in fragment.bookies]
+            disks = {bookie: disk for bookie, disk in fragment.disks.items() if bookie in bookies}
+            disks |= {bookie: found[bookie] for bookie in places.values()}
+            await self._change(Fragment(self.confirmed_sn + 1, bookies, disks))
         self._give_up_the_late(now)
         self._count()
 
     async def _change(self, fragment: Fragment) -> None:
-        old = self.ledger
+        old, before = self.ledger, self._fragment.disks
         earlier = [each for each in old.fragments if each.from_sn < fragment.from_sn]
         book = self.book.with_last(old.with_fragments([*earlier, fragment]), self.book.closing)
         if self._records_changes:
@@ -253,6 +262,7 @@ class LedgerWriter:
         for sn, entry in self._pending.items():
             if sn > self.confirmed_sn:
                 entry.write_set, entry.since_ns = self._write_set(sn), now
+                entry.stored = [each for each in entry.stored if before.get(each) == fragment.disks.get(each)]
                 self._send(sn)
 
     def _give_up_the_late(self, now: int) -> None:

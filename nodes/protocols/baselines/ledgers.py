@@ -13,6 +13,8 @@ class Fragment(msgspec.Struct, frozen=True):
 
     from_sn: int
     bookies: list[str]
+    disks: dict[str, int] = {}
+    """With which each of them takes entries: another disk does not have them (safety rule 23)."""
 
 
 class Ledger(msgspec.Struct, frozen=True):

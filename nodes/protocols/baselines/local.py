@@ -59,6 +59,7 @@ class LocalJournal:
 
     async def run(self) -> None:
         """For ever. Raises OSError of the disk."""
+        await self.log.sync()
         while True:
             await self._wanted.wait()
             waits = self._wanted.begin()

@@ -10,10 +10,13 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from nodes.config import MILLISECOND, ClusterConfig
 from nodes.protocols.baselines.local import LocalJournal
 from nodes.protocols.baselines.quorum_writer import QuorumWriter
-from nodes.replicas.view import GlobalView
+from nodes.replicas.disks import Roll
+from nodes.replicas.view import GlobalView, ViewMoved
 from nodes.trace.ignoring import Ignoring
 from nodes.wire.calls import Calls
 from nodes.wire.journal_messages import (
@@ -30,7 +33,7 @@ from nodes.wire.journal_messages import (
     SegmentFinished,
 )
 from nodes.wire.messages import Mark, Message
-from nodes.world import World
+from nodes.world import ConnectionLoss, World
 
 ASK_AGAIN_NS = 100 * MILLISECOND
 READ_NS = 300 * MILLISECOND
@@ -66,6 +69,10 @@ class QuorumJournal:
     ):
         self._world = world
         self._nodes = cluster.journal.nodes
+        self._view = view
+        self._replaced_votes = cluster.mutations.replaced_disk_votes
+        self._disks: dict[str, int] = {}
+        """Of the nodes that count: what the view's record said last."""
         self._local = local
         self._patience_ns = patience_ns
         self._finished_only = finished_only
@@ -126,23 +133,57 @@ class QuorumJournal:
         self._epoch, self._writer = epoch, None
         clock = self._world.clock
         deadline_ns = clock.monotonic_ns() + timeout_ns
-        promises = await self._majority(NewEpoch(epoch), EpochPromised, deadline_ns)
+        self._disks = (await self._view.configuration())[0].disks
+        promises = await self._heard_from(NewEpoch(epoch), EpochPromised, self._suffices, deadline_ns)
         if promises is None:
             return None
         last, source = end_of_journal(promises)
         if await self._majority(AcceptJournal(epoch, last, source), JournalAccepted, deadline_ns) is None:
             return None
-        if await self._majority(FinishSegment(epoch, last), SegmentFinished, deadline_ns) is None:
+        finished = await self._majority(FinishSegment(epoch, last), SegmentFinished, deadline_ns)
+        if finished is None:
             return None
-        return last.sn
+        whole = {node: message.disk for node, message in finished.items()}
+        return last.sn if await self._name_disks(whole) else None
+
+    def _suffices(self) -> bool:
+        """Whether a majority has promised, and among them so many with the recorded disks that every other majority has one of those; or every node
+        has (safety rule 23)."""
+        named = {node: self._disks[node] for node in self._nodes if node in self._disks}
+        disks = {node: promise.disk for node, promise in self._heard.items()}
+        majority = len(self._nodes) // 2 + 1
+        roll = Roll(self._nodes, named, self._replaced_votes)
+        return len(disks) >= majority and roll.suffices(len(self._nodes) - majority + 1, disks)
+
+    async def _name_disks(self, whole: dict[str, int]) -> bool:
+        """Records the disks of nodes that have everything that any disk of theirs acknowledged. False: it may not be recorded.
+
+        Raises LostLock, CoordinationError.
+        """
+        stored, version = await self._view.configuration()
+        disks = {**stored.disks, **whole}
+        if disks != stored.disks:
+            new = msgspec.structs.replace(stored, number=stored.number + 1, disks=disks)
+            try:
+                await self._view.guarded([self._view.configuration_change(new, version)])
+            except (ViewMoved, ConnectionLoss):
+                return False
+        self._disks = disks
+        return True
 
     async def _majority(
         self, question: Message, reply: type[Message], deadline_ns: int
     ) -> dict[str, Any] | None:
         """Asks until more than half have answered; None when the time is over."""
+        half = len(self._nodes) // 2
+        return await self._heard_from(question, reply, lambda: len(self._heard) > half, deadline_ns)
+
+    async def _heard_from(
+        self, question: Message, reply: type[Message], enough: Callable[[], bool], deadline_ns: int
+    ) -> dict[str, Any] | None:
         clock = self._world.clock
         self._heard, self._waited_for = {}, reply.__name__
-        while len(self._heard) <= len(self._nodes) // 2:
+        while not enough():
             if clock.monotonic_ns() >= deadline_ns:
                 return None
             for node in self._nodes:
@@ -172,6 +213,7 @@ class QuorumJournal:
 
     async def begin(self, epoch: int, last: Mark, timeout_ns: int) -> QuorumWriter | None:
         self._writer = QuorumWriter(
-            self._world, self._nodes, epoch, last, self._local, self._patience_ns, self._segment_ns
-        )
+            self._world, {node: self._disks.get(node, 0) for node in self._nodes}, epoch, last, self._local,
+            self._patience_ns, self._segment_ns, self._name_disks,
+        )  # fmt: skip
         return self._writer

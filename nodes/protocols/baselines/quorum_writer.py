@@ -5,7 +5,7 @@ A node that misses something is sent nothing more before the next segment. The n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from nodes.config import MILLISECOND, SECOND
 from nodes.protocols.baselines.local import LocalJournal
@@ -34,7 +34,11 @@ PATIENCES = 8
 class Node:
     """What the writer knows of one journal node."""
 
-    def __init__(self) -> None:
+    def __init__(self, disk: int) -> None:
+        self.disk = disk
+        """The one that is recorded: what another one has does not count."""
+        self.newcomer: tuple[int, int] | None = None
+        """Another disk that has come in step, and the sn up to which it has everything."""
         self.in_step = False
         self.acknowledged_sn = 0
         self.finished_sn = 0
@@ -44,12 +48,13 @@ class QuorumWriter:
     def __init__(
         self,
         world: World,
-        nodes: list[str],
+        disks: dict[str, int],
         epoch: int,
         last: Mark,
         local: LocalJournal,
         patience_ns: int,
         segment_ns: int,
+        name_disks: Callable[[dict[str, int]], Awaitable[bool]],
     ):
         self._world = world
         self._ignoring = Ignoring(world)
@@ -58,7 +63,8 @@ class QuorumWriter:
         self._patience_ns = patience_ns
         self._segment_ns = segment_ns or SEGMENT_NS
         self.on_progress: Callable[[], None] = lambda: None
-        self._nodes = {name: Node() for name in nodes}
+        self._nodes = {name: Node(disk) for name, disk in disks.items()}
+        self._name_disks = name_disks
         self._own_sn = last.sn
         self._previous = last
         """The segment begins behind it."""
@@ -118,7 +124,11 @@ class QuorumWriter:
 
     def on_written(self, peer: str, message: JournalWritten) -> None:
         node = self._nodes[peer]
-        if self._is_ours(peer, message) and self._local.log.holds(message.mark):
+        if not self._is_ours(peer, message) or not self._local.log.holds(message.mark):
+            return
+        if message.disk != node.disk:
+            node.newcomer = (message.disk, message.mark.sn)
+        else:
             node.acknowledged_sn = max(node.acknowledged_sn, message.mark.sn)
             self.on_progress()
 
@@ -140,6 +150,8 @@ class QuorumWriter:
 
     def on_finished(self, peer: str, message: SegmentFinished) -> None:
         if not self._finishing or message.epoch != self._epoch or message.last != self._previous:
+            return
+        if message.disk != self._nodes[peer].disk:
             return
         self._nodes[peer].finished_sn = message.last.sn
         if self._many(lambda node: node.finished_sn >= self._previous.sn):
@@ -188,7 +200,23 @@ class QuorumWriter:
         while not self._lost:
             await self._world.clock.sleep(TICK_NS)
             self._tick()
+            await self._admit_newcomers()
         raise JournalLost(self._lost)
+
+    async def _admit_newcomers(self) -> None:
+        """A node whose disk was replaced counts again once its new disk has all that the old one acknowledged, and is recorded."""
+        come = {
+            name: node.newcomer
+            for name, node in self._nodes.items()
+            if node.newcomer is not None and node.newcomer[1] >= node.acknowledged_sn
+        }
+        if not come or not await self._name_disks({name: disk for name, (disk, _) in come.items()}):
+            return
+        for name, (disk, sn) in come.items():
+            node = self._nodes[name]
+            node.disk, node.newcomer = disk, None
+            node.acknowledged_sn = max(node.acknowledged_sn, sn)
+        self.on_progress()
 
     def _tick(self) -> None:
         now = self._world.clock.monotonic_ns()

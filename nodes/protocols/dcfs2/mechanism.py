@@ -9,6 +9,7 @@ from nodes.metadata.planning import Look, Split
 from nodes.protocols.dcfs2 import messages as m
 from nodes.protocols.dcfs2.coordinated import Coordinated
 from nodes.protocols.dcfs2.reclaiming import reclaim
+from nodes.protocols.dcfs2.recover_end import PausedRecovery
 from nodes.protocols.dcfs2.s2pc import S2pc
 from nodes.slots import CrossGroup, GroupHost
 from nodes.units import OpId
@@ -23,6 +24,7 @@ class Dcfs2:
         self._baseline = baseline
         self._s2pc = S2pc(host)
         self._coordinated = Coordinated(host, early=baseline)
+        self._paused = PausedRecovery(host, self._s2pc) if host.unreplicated_paper else None
         s2pc, coordinated = self._s2pc, self._coordinated
         self._steps: dict[type[Message], Callable[[Any], None]] = {
             m.CommitReq: s2pc.on_commit_req,
@@ -37,6 +39,13 @@ class Dcfs2:
             m.OutcomeReq: coordinated.on_outcome_req,
             m.Found: coordinated.on_reply,
         }
+        if self._paused is not None:
+            self._steps |= {
+                m.RecoverBegin: self._paused.on_begin,
+                m.RecoverBegun: self._paused.on_begun,
+                m.RecoverEnd: self._paused.on_end,
+                m.RecoverEnded: self._paused.on_ended,
+            }
 
     @property
     def drains(self) -> bool:
@@ -52,16 +61,20 @@ class Dcfs2:
 
     def on_message(self, peer: str, message: Any) -> None:
         self._host.heard(getattr(message, "at_ns", 0))
-        if self._host.full and isinstance(message, m.OpReq | m.VoteReq):
+        asks = isinstance(message, m.OpReq | m.VoteReq)
+        if asks and (self._host.full or (self._paused is not None and self._paused.recovering)):
             return
         if isinstance(message, m.LookUp):
             self._coordinated.on_look_up(peer, message)
-        else:
+        elif type(message) in self._steps:
             self._steps[type(message)](message)
 
     def resume(self) -> None:
         scope = self._host.scope
-        self._s2pc.resume()
+        if self._paused is None:
+            self._s2pc.resume()
+        else:
+            self._paused.begin()
         self._coordinated.resume()
         scope.spawn(self._s2pc.resend(), "S2PC-MP, lost messages")
         scope.spawn(self._coordinated.resend(), "two-phase commit, lost messages")

@@ -122,6 +122,40 @@ class Found(CrossGroupMessage, array_like=True, tag=True, gc=False):
     at_ns: int
 
 
+class RecoverBegin(CrossGroupMessage, array_like=True, tag=True, gc=False):
+    """A server that was restarted recovers: nobody takes requests (DCFS2 §4.4, unreplicated `paper` variant only)."""
+
+    group: int
+    epoch: int
+    at_ns: int
+
+
+class RecoverBegun(CrossGroupMessage, array_like=True, tag=True, gc=False):
+    """No requests are taken, and the log is flushed."""
+
+    group: int
+    epoch: int
+    """Of the server that recovers."""
+    answering: int
+    at_ns: int
+
+
+class RecoverEnd(CrossGroupMessage, array_like=True, tag=True, gc=False):
+    """All records are handled: undo what was begun with this server and is undecided (DCFS2 §4.4, Recover-END)."""
+
+    group: int
+    epoch: int
+    at_ns: int
+
+
+class RecoverEnded(CrossGroupMessage, array_like=True, tag=True, gc=False):
+    group: int
+    epoch: int
+    answering: int
+    at_ns: int
+
+
 MESSAGES: tuple[type[Message], ...] = (
     OpReq, CommitReq, AbortReq, Ack, DecisionReq, VoteReq, Vote, Decision, Decided, OutcomeReq, LookUp, Found,
+    RecoverBegin, RecoverBegun, RecoverEnd, RecoverEnded,
 )  # fmt: skip

@@ -52,6 +52,9 @@ class S2pc:
         record = BeginRecord(op_id, lowest_open, host.now_ns(), Done(), seq, own, peers, False)
         host.record(record, lambda: self._request(seq, OpReq, host.namespace.crossing.finished_below))
 
+    def ask(self, seq: int, kind: type[OpReq] | type[DecisionReq]) -> None:
+        self._request(seq, kind, self._host.namespace.crossing.finished_below)
+
     def _request(self, seq: int, kind: type[OpReq] | type[DecisionReq], finished_below: int) -> None:
         host = self._host
         begun = host.namespace.crossing.begun.get(seq)
@@ -79,7 +82,7 @@ class S2pc:
             if begun is None and seq < host.namespace.crossing.next_seq:
                 host.after_commit(lambda: self._acknowledge(message))
             return
-        if self._asks.pop(seq, None) is DecisionReq:
+        if self._asks.pop(seq, None) is DecisionReq and self._in_doubt:
             self._in_doubt -= 1
             if self._in_doubt <= IN_DOUBT_MAX // 2:
                 self._ask_for_decisions()
@@ -98,6 +101,17 @@ class S2pc:
         )
         host.wake()
 
+    def undo_with(self, group: int) -> None:
+        """Recover-END: what was begun with this group and is undecided is aborted, and the calls are planned anew (DCFS2 §4.4)."""
+        host = self._host
+        for seq, begun in list(host.namespace.crossing.begun.items()):
+            if begun.coordinated or group not in begun.peers:
+                continue
+            self._asks.pop(seq, None)
+            record = DecideRecord(begun.op_id, begun.lowest_open, host.now_ns(), Done(), seq, False, [])
+            host.record(record, lambda op_id=begun.op_id: host.again(op_id))  # type: ignore[misc]
+        host.wake()
+
     def _acknowledge(self, message: CommitReq | AbortReq) -> None:
         self._host.send_to(message.voter, Ack(self._host.group, message.seq, self._host.now_ns()))
 
@@ -113,11 +127,13 @@ class S2pc:
             self._vote(key, message.changes if not error else [], numbers, error, message.finished_below)
 
     def on_decision_req(self, message: DecisionReq) -> None:
-        """Who has no record of an operation decides Abort before it says so (safety rule 11)."""
+        """Who has no record of an operation decides Abort before it says so (safety rule 11); the unreplicated paper says so without a record."""
         host, crossing = self._host, self._host.namespace.crossing
         key = (message.group, message.seq)
         if key in crossing.voted:
             host.after_commit(lambda: self._tell_vote(key))
+        elif host.unreplicated_paper:
+            host.send_to(key[0], AbortReq(*key, host.group, BUSY, host.now_ns()))
         elif not self._is_over(key):
             self._vote(key, [], [], BUSY, message.finished_below)
 
@@ -133,6 +149,10 @@ class S2pc:
         record = VoteRecord(self._host.now_ns(), *key, not error, changes, numbers, error, finished_below)
         self._host.record(record, lambda: self._tell_vote(key))
         self._host.wake()
+
+    def tell_vote(self, key: Key) -> None:
+        """The decision here, when it is committed."""
+        self._host.after_commit(lambda: self._tell_vote(key))
 
     def _tell_vote(self, key: Key) -> None:
         host = self._host

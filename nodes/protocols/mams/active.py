@@ -123,6 +123,19 @@ class Active(Leader):
         if cross_group is not None and self.serving and ready:
             cross_group.on_message(peer, message)
 
+    def remove(self, server: str) -> str:
+        """An orderly leave, which is done as soon as it can lose nothing; the reason when it never is."""
+        keeper = self.keeper
+        if keeper is None or self.renewing is None or not self.serving:
+            return f"{self._replica.name} does not serve yet"
+        if server == self._replica.name:
+            return f"{server} is the active: take its lock first"
+        members = [name for name in keeper.present.members if name != server]
+        if len(members) < self._replica.min_in_step:
+            return f"{self._replica.group.name} never counts fewer than {self._replica.min_in_step} servers"
+        self.renewing.leaving.append(server)
+        return ""
+
     def counters(self) -> dict[str, int] | None:
         """None before it serves."""
         if not self.serving:
@@ -316,6 +329,8 @@ class Active(Leader):
         while True:
             try:
                 await self._try_shrink()
+                for server in self.renewing.leaving:
+                    await self.keeper.leave(server)
                 await self._ask_back()
                 await self.renewing.renew_one()
                 stable = not self.keeper.missing() and not self.renewing.juniors

@@ -38,7 +38,10 @@ class Host:
         self.group = replica.group.number
         self.epoch = epoch
         self.groups = sorted(group.number for group in replica.config.cluster.groups)
-        self.holes = replica.config.cluster.holes
+        cluster = replica.config.cluster
+        self.holes = cluster.holes
+        alone = all(len(group.members) == 1 for group in cluster.groups)
+        self.unreplicated_paper = alone and cluster.variant == "paper"
         self._replica = replica
         self._writer = writer
         self._answering = answering
@@ -63,6 +66,12 @@ class Host:
 
     def heard(self, at_ns: int) -> None:
         self._answering.heard(at_ns)
+
+    def hold(self) -> None:
+        self._answering.hold()
+
+    def release(self) -> None:
+        self._answering.release()
 
     async def can_commit(self) -> None:
         while self._writer.parked or self._answering.still:

@@ -95,6 +95,7 @@ class Mams:
         )
         questions = {
             **force,
+            "remove": lambda question: {"refused": self._remove(str(question["server"]))},
             "counters": self._tell_counters,
             "load_journal": load,
             **orders,
@@ -102,6 +103,11 @@ class Mams:
             **self._commands.steps(),
         }
         answer_questions(self._replica, questions)
+
+    def _remove(self, server: str) -> str:
+        """Why a server cannot leave the group; empty when it will."""
+        active = self._session.leader
+        return "it does not lead" if active is None else active.remove(server)
 
     def _writes(self) -> bool:
         return self._session.leader is not None and self._session.leader.writes
@@ -197,7 +203,7 @@ class Mams:
         if configuration.disks.get(replica.name) != replica.identity.id.instance:
             await self._promise_again()
         await replica.ledger.prepare()
-        if replica.unfit is not None:
+        if replica.pool.deaf:
             await replica.promise_view()
         await self._incarnations.keep_up()
         await self._following.take_place(JUNIOR, "has entered the view")
@@ -225,7 +231,13 @@ class Mams:
             await self._rejoin()
         else:
             self._follow(seen.place)
-            await following.changed(REGISTER_NS)
+            await following.changed(self._look_again_ns(seen.place))
+
+    def _look_again_ns(self, place: Place) -> int:
+        """A junior offers itself until it is taken in. Watches wake whoever is in step: it looks by itself once per heartbeat."""
+        if place.state == JUNIOR or self._reading is not None:
+            return REGISTER_NS
+        return self._replica.config.cluster.timing.heartbeat_ms * MILLISECOND
 
     async def _await_turn(self) -> None:
         """A server that lost its place with its lock leaves the election to the others for a while."""

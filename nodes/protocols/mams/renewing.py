@@ -49,6 +49,8 @@ class RenewingSessions:
         self._imaging = imaging
         self._epoch = epoch
         self.juniors = imaging.juniors
+        self.leaving: list[str] = []
+        """Servers that are to be removed in this tenure: they are not renewed any more."""
         self._seen: set[str] = set()
         """The juniors of the scan before: who has just come is left until the next, so that those who come together are seen together."""
         self._attempts: Counter[str] = Counter()
@@ -70,7 +72,8 @@ class RenewingSessions:
             return
         if peer != self._finishing:
             self._sync.participants.pop(peer, None)
-        self.juniors[peer] = message.tails
+        if peer not in self.leaving:
+            self.juniors[peer] = message.tails
         self._disks[peer] = message.disk.instance
 
     def on_renewed(self, peer: str, message: Renewed) -> None:

@@ -23,7 +23,7 @@ from nodes.replicas.view import GlobalView, Place
 from nodes.slots import CrossGroup, GroupHost, ImageStore, MakeImageStore, StoredFile
 from nodes.storage.identity import Identity
 from nodes.storage.journal_file import Journal, JournalCorrupt
-from nodes.storage.sealed import SealBroken, unseal
+from nodes.storage.sealed import SealBroken, UnknownSeal, unseal
 from nodes.trace.events import Applied, JournalOpened, StepTaken, Warned
 from nodes.trace.pool_events import JournalPruned
 from nodes.wire.calls import Calls
@@ -104,6 +104,10 @@ class Replica:
 
         Raises CoordinationError.
         """
+        try:
+            await self.world.disk.move(EPOCH_FILE, f"aside/{EPOCH_FILE}")
+        except FileNotFoundError:
+            pass
         await self.world.coordination.sync(self.view.path("epoch"))
         epoch, _ = await self.view.epoch()
         await self.pool.promise(epoch.epoch)
@@ -179,7 +183,15 @@ def open_replica(
         JournalOpened(log.base.sn + 1, last.sn, last.epoch, last.crc, journal.cut_octets, image.sn)
     )
     state.commit(commit_sn)
-    promised = max(last.epoch, stored_epoch(world))
+    promised, promises_lost = last.epoch, False
+    try:
+        promised = max(promised, stored_epoch(world))
+    except UnknownSeal:
+        raise
+    except SealBroken as broken:
+        promises_lost = True
+        told = f"{broken}; it is moved to aside/{EPOCH_FILE}, and {world.name} takes no journals before it has promised the epoch of the view anew"
+        world.trace.emit(Warned(told))
     calls = Calls(world)
     view = GlobalView(world.coordination, group.name, world.name, holes.stale_view_write)
     pool = PoolNode(
@@ -215,7 +227,8 @@ def open_replica(
         identity,
         unfit,
     )
-    pool.unfit = pool.deaf = unfit is not None
+    pool.unfit = unfit is not None
+    pool.deaf = pool.unfit or promises_lost
     replica.begin_incarnation(origin)
     return replica
 

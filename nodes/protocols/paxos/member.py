@@ -94,7 +94,7 @@ def open_member(world: World, config: ServerConfig, group: GroupConfig) -> Membe
     journal = Journal.open(world.disk, "journal", config.cluster.mutations)
     identity = Identity(world, journal)
     log = SlotLog(world, journal)
-    queue = CoordinationQueue()
+    queue = CoordinationQueue(config.cluster.mutations)
     namespace = Namespace(group=group.number, short_memory=holes.short_duplicate_memory)
     state = ReplicatedState(namespace, 0, lambda sn, epoch, digest: _tell_applied(world, sn, epoch, digest))
     packing = PACKINGS[config.cluster.protocol]()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 
+from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.protocols.paxos.messages import LogRecord
 
 SLOTS_MAX = 8_192
@@ -21,7 +22,8 @@ Read = Callable[[], None]
 class CoordinationQueue:
     """`success`: every slot up to here is decided. `current`: the last slot in which there is a record."""
 
-    def __init__(self) -> None:
+    def __init__(self, mutations: Mutations = NO_MUTATIONS) -> None:
+        self._mutations = mutations
         self.success = 0
         self.current = 0
         self.ballot = 0
@@ -88,19 +90,28 @@ class CoordinationQueue:
 
     def succeed(self, ballot: int, slot: int) -> Iterator[LogRecord]:
         """Under this ballot everything up to `slot` is decided: yields, in order, the records that may be executed now."""
-        while ballot == self.ballot and self.success < min(slot, self.reach):
-            yield self._next()
+        while ballot == self.ballot and self.success < min(slot, self._executable):
+            yield from self._next()
 
     def recall(self, slot: int) -> Iterator[LogRecord]:
         """The disk says that everything up to `slot` was decided; ends early where a record is missing."""
         while self.success < slot and self.success + 1 in self._slots:
-            yield self._next()
+            yield from self._next()
 
-    def _next(self) -> LogRecord:
+    @property
+    def _executable(self) -> int:
+        """The last slot that may be executed when it is decided: no slot before it is empty."""
+        if self._mutations.executes_past_hole:
+            return self.current
+        return self.reach
+
+    def _next(self) -> list[LogRecord]:
+        """The record of the next slot; none where the mutation passes over an empty one."""
         self.success += 1
         self.reach = max(self.reach, self.success)
         self.latest = max(self.latest, self.success)
-        return self._slots.pop(self.success)[1]
+        held = self._slots.pop(self.success, None)
+        return [] if held is None else [held[1]]
 
     # --- reads -----------------------------------------------------------------------------------------------------
 

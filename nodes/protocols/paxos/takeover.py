@@ -98,10 +98,14 @@ class Takeover:
         return server == self._member.name or (server in self.answers and self.answers[server].whole)
 
     def _enough(self) -> bool:
-        """Whether a majority of the configured group has told, each with the disk that is recorded, or all have (safety rule 23)."""
+        """Whether a majority of the configured group has told, and among them so many with the recorded disks that every other majority has one
+        of those; or all have (safety rule 23)."""
         told = {server: self.disks[server] for server in self.configured if self._told_all(server)}
         mutation = self._member.config.cluster.mutations.replaced_disk_votes
-        return Roll(self.configured, self._recorded, mutation).suffices(len(self.configured) // 2 + 1, told)
+        majority = len(self.configured) // 2 + 1
+        witnesses = len(self.configured) - majority + 1
+        roll = Roll(self.configured, self._recorded, mutation)
+        return len(told) >= majority and roll.suffices(witnesses, told)
 
     async def hear(self, present: list[str], timeout_ns: int, grace_ns: int) -> bool:
         """Asks until a majority of the configured group has promised and told; then a little longer for all who are present. False without."""

@@ -9,6 +9,7 @@ from msgspec.structs import asdict
 
 from nodes.blocks.keeper import BlockKeeper
 from nodes.config import ServerConfig, group_of
+from nodes.metadata.namespace import Namespace
 from nodes.metadata.pages import Crossed, Log, counters_of, page_of
 from nodes.protocols.symmetric import messages as m
 from nodes.protocols.symmetric.member import Member
@@ -22,6 +23,25 @@ from nodes.wire.messages import AskView, CheckOperation, Message, Request, ViewC
 from nodes.world import World
 
 
+class Answered:
+    """A member as its block keeper sees it: others may have answered, and written blocks for, whatever is durable here."""
+
+    def __init__(self, replica: Replica):
+        self._replica = replica
+
+    @property
+    def namespace(self) -> Namespace:
+        return self._replica.namespace
+
+    @property
+    def commit_sn(self) -> int:
+        return self._replica.applied_sn
+
+    @property
+    def applied_sn(self) -> int:
+        return self._replica.execution.durable_sn
+
+
 class Symmetric:
     """One metadata server of a symmetric group."""
 
@@ -33,7 +53,12 @@ class Symmetric:
         self._appended = Wake()
         self._membership = Membership(self._replica, self._requests, self._appended.set)
         self._blocks = BlockKeeper(
-            world, group, config.cluster.data, self._replica, self._commands_data_nodes
+            world,
+            group,
+            config.cluster.data,
+            Answered(self._replica),
+            self._commands_data_nodes,
+            behind=lambda: self._replica.behind,
         )
         self._handlers: dict[type[Message], Callable[[str, Any], None]] = self._table()
 
@@ -99,7 +124,7 @@ class Symmetric:
         member = self._membership.member
         if member is None or member.own or not member.may_read:
             return 0, False
-        return member.view.number, True
+        return member.view.number, not self._replica.behind
 
     # --- messages -----------------------------------------------------------------------------------------------------
 

@@ -61,7 +61,7 @@ class Member:
         self._holdings = holdings_of(by_sn, replica.log, self._stability, own, size, view.start)
         self.lease_ns = cluster.timing.ack_timeout_ms * MILLISECOND
         now_ns = self._now_ns()
-        self.presence = Presence(own, size, now_ns, self.lease_ns, holes.no_read_lease)
+        self.presence = Presence(own, size, now_ns, replica.term, holes.no_read_lease)
         self._moved_ns = [now_ns] * size
         """When each member's journal last grew, or had all that ours has."""
         self._others_hear: list[list[str]] = [[] for _ in range(size)]

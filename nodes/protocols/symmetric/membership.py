@@ -184,6 +184,7 @@ class Membership:
     async def _once(self) -> None:
         if not self.prepared:
             await self._replica.own_disk.seal()
+            await self._replica.log.sync()
             await self._agreement.prepare(self._group.members, self._world.network.address)
             self.prepared = True
         if self._outdated:

@@ -11,44 +11,37 @@ from nodes.storage.journal_file import Journal, JournalCorrupt
 from nodes.trace.events import Warned
 from nodes.world import World
 
-IDENTITY, DOUBT = "identity", "doubt"
+IDENTITY = "identity"
 
 
 class OwnDisk:
     """Beside one journal; `suffix` is that of the journal's directory. Raises OSError while the disk fails."""
 
-    def __init__(self, world: World, suffix: str, cut_bytes: int, mutations: Mutations):
+    def __init__(self, world: World, suffix: str, journal: Journal, mutations: Mutations):
         self._world = world
         self._directory = f"member{suffix}"
-        self._there = world.disk.names(self._directory)
+        self._journal = journal
         self.identity = ""
-        self.doubtful = bool(cut_bytes or DOUBT in self._there) and not mutations.rot_revives_alone
+        self.doubtful = journal.doubtful is not None and not mutations.rot_revives_alone
         self._anybody = mutations.replaced_disk_votes
 
-    def _path(self, file: str) -> str:
-        return f"{self._directory}/{file}"
-
     async def seal(self) -> None:
-        """Gives a fresh disk its identity. The doubt is durable before anything cuts the damaged tail from the file."""
-        world = self._world
-        if self.doubtful and DOUBT not in self._there:
-            await world.disk.replace(self._path(DOUBT), b"the journal had a damaged tail\n")
-        if IDENTITY not in self._there:
+        """Gives a fresh disk its identity."""
+        world, path = self._world, f"{self._directory}/{IDENTITY}"
+        if IDENTITY not in world.disk.names(self._directory):
             drawn = f"{world.clock.wall_ns():x}-{world.rng.getrandbits(64):016x}"
-            await world.disk.replace(self._path(IDENTITY), drawn.encode())
+            await world.disk.replace(path, drawn.encode())
         if not self._anybody:
-            self.identity = world.disk.read(self._path(IDENTITY)).decode("utf-8", "replace")
-        self._there = world.disk.names(self._directory)
+            self.identity = world.disk.read(path).decode("utf-8", "replace")
 
     def made_whole(self) -> None:
-        """The journal holds everything that a view began with."""
+        """The journal holds everything that a view began with. A crash before the disk knows leaves the doubt, which harms nobody."""
         self.doubtful = False
-        if DOUBT in self._there:
-            self._there.remove(DOUBT)
-            self._world.disk.remove(self._path(DOUBT))
+        if self._journal.doubtful is not None:
+            self._world.scope.spawn(self._journal.renewed(), "doubt")
 
 
-def open_journal(world: World) -> tuple[Journal, str]:
+def open_journal(world: World, mutations: Mutations) -> tuple[Journal, str]:
     """This server's journal and the suffix of its directory.
 
     One that is damaged before its end stays where it is, for a person to look at, and an empty one with another identity takes its place: its
@@ -59,10 +52,10 @@ def open_journal(world: World) -> tuple[Journal, str]:
         number += 1
     suffix = f"-{number}" if number > 1 else ""
     try:
-        return Journal.open(world.disk, f"journal{suffix}"), suffix
+        return Journal.open(world.disk, f"journal{suffix}", mutations), suffix
     except JournalCorrupt as damage:
         if type(damage) is not JournalCorrupt:
             raise
         suffix = f"-{number + 1}"
         world.trace.emit(Warned(f"{damage}; journal{suffix} takes its place, empty"))
-        return Journal.open(world.disk, f"journal{suffix}"), suffix
+        return Journal.open(world.disk, f"journal{suffix}", mutations), suffix

@@ -6,15 +6,17 @@ counts it from when that message arrived, which is later: when the granting side
 
 from __future__ import annotations
 
+from nodes.replicas.lease import Term
+
 
 class Presence:
     """One member's knowledge of the others in a view; all times on this server's monotonic clock."""
 
-    def __init__(self, own: int, size: int, now_ns: int, lease_ns: int, never_ends: bool):
+    def __init__(self, own: int, size: int, now_ns: int, term: Term, never_ends: bool):
         self._own = own
-        self._lease_ns = lease_ns
-        self._silence_ns = lease_ns + lease_ns // 10
-        """How much longer than a lease nothing must be heard: clocks need not run alike."""
+        self._held_ns = term.held_ns
+        self._silence_ns = term.outlived_ns
+        """How long nothing must be heard."""
         self._never_ends = never_ends
         self.grants = True
         """Whether what is heard from others lengthens their leases."""
@@ -35,7 +37,7 @@ class Presence:
             self._granted_ns[member] = now_ns
         self._newest_ns[member] = max(self._newest_ns[member], sent_ns)
         if 0 < echo_ns <= now_ns:
-            self._until_ns[member] = max(self._until_ns[member], echo_ns + self._lease_ns)
+            self._until_ns[member] = max(self._until_ns[member], echo_ns + self._held_ns)
 
     def left(self, member: int) -> None:
         """That member has stopped: it uses no lease."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-from nodes.config import GroupConfig, ServerConfig, opened
+from nodes.config import MILLISECOND, GroupConfig, ServerConfig, opened
 from nodes.metadata.namespace import Namespace
 from nodes.protocols.symmetric.agreement import Agreement
 from nodes.protocols.symmetric.execution import Execution, Outcome
 from nodes.protocols.symmetric.own_disk import OwnDisk, open_journal
+from nodes.replicas.lease import Term, term_of
 from nodes.replicas.log import NOTHING, ReplicaLog, encode_group
 from nodes.replicas.record_clock import RecordClock
 from nodes.trace.events import Applied, Committed, Cut, Durable, JournalOpened, StepTaken
@@ -53,6 +54,12 @@ class Replica:
         return Namespace(
             group=self.group.number, short_memory=self.config.cluster.holes.short_duplicate_memory
         )
+
+    @property
+    def term(self) -> Term:
+        """How long leases of members last for who holds and for who grants them."""
+        cluster = self.config.cluster
+        return term_of(cluster.timing.ack_timeout_ms * MILLISECOND, cluster.mutations)
 
     @property
     def rules(self) -> str:
@@ -139,6 +146,13 @@ class Replica:
         """Nothing is carried out before every member holds it."""
         return self.execution.applied_sn
 
+    @property
+    def behind(self) -> bool:
+        """Whether another member may have answered what is not carried out here yet."""
+        if self.config.cluster.mutations.frees_what_others_made:
+            return False
+        return self.applied_sn < self.execution.durable_sn
+
     def show(self, sn: int, holders: list[str]) -> list[tuple[int, list[Outcome]]]:
         """Submits everything up to sn, as far as no long read is under way; for each group, what came of its calls.
 
@@ -165,9 +179,10 @@ class Replica:
 
 def open_replica(world: World, config: ServerConfig, group: GroupConfig) -> Replica:
     """Raises Damaged, UnknownFormat, OSError."""
-    journal, suffix = open_journal(world)
+    mutations = config.cluster.mutations
+    journal, suffix = open_journal(world, mutations)
     log = ReplicaLog(journal, NOTHING, config.cluster.holes.sn_without_epoch)
-    own_disk = OwnDisk(world, suffix, journal.cut_octets, config.cluster.mutations)
+    own_disk = OwnDisk(world, suffix, journal, mutations)
     replica = Replica(world, config, group, log, own_disk)
     replica.open(journal.cut_octets)
     return replica

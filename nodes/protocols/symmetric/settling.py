@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import msgspec
 
-from nodes.config import MILLISECOND
 from nodes.protocols.symmetric.bringing import SETTLE_OCTETS
 from nodes.protocols.symmetric.member import Member
 from nodes.protocols.symmetric.messages import Fetch, Fetched, Flush, Flushed, Numbered, Settle, Settled
@@ -97,12 +96,11 @@ class Settling:
 
     def _earlier_grants_ns(self) -> int:
         """How long a lease may last that this server granted in another view, or before it began this life."""
-        lease_ns = self._replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
         since_ns = self._replica.granted_ns
         if self._replica.config.cluster.mutations.older_grants_forgotten:
             since_ns = self._began_ns
         passed_ns = self._world.clock.monotonic_ns() - since_ns
-        return max(0, lease_ns + lease_ns // 10 - passed_ns)
+        return max(0, self._replica.term.outlived_ns - passed_ns)
 
     # --- settle -------------------------------------------------------------------------------------------------------
 

@@ -159,7 +159,7 @@ class Pool:
         return holders
 
     async def read(
-        self, sources: list[str], progress: Callable[[], None], most_sn: int
+        self, sources: list[str], progress: Callable[[], None], most_sn: int = 0
     ) -> tuple[Namespace, Mark] | None:
         read = await self._reading.read(sources, progress, most_sn)
         self._tidy()

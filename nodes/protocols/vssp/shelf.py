@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from nodes.metadata.images import ImageDamaged, Loader
 from nodes.metadata.namespace import Namespace
 from nodes.mutations import NO_MUTATIONS, Mutations
@@ -33,6 +35,7 @@ class Shelf:
         """(incarnation, sn): images of earlier incarnations that go beyond do not count."""
         self.refused: set[str] = set()
         """Images that were found damaged: they do not count, and are on their way aside."""
+        self._moving = asyncio.Lock()
 
     def files(self) -> dict[str, list[str]]:
         """The files of each image, whole or not; the oldest image first."""
@@ -128,14 +131,17 @@ class Shelf:
 
     async def set_refused_aside(self, directory: str) -> None:
         """Moves the damaged images, their manifests first: a person may want to see them. Raises OSError."""
-        while self.refused:
-            image = min(self.refused)
-            for file in [manifest_file(image), *self._all_files().get(image, [])]:
-                try:
-                    await self._disk.move(path_of(file), f"{directory}/{file}")
-                except FileNotFoundError:
-                    continue
-            self.refused.discard(image)
+        async with self._moving:
+            for image in sorted(self.refused):
+                await self._move(image, directory)
+
+    async def _move(self, image: str, directory: str) -> None:
+        for file in [manifest_file(image), *self._all_files().get(image, [])]:
+            try:
+                await self._disk.move(path_of(file), f"{directory}/{file}")
+            except FileNotFoundError:
+                continue
+        self.refused.discard(image)
 
     async def _copy(self, file: str, to: str) -> None:
         out = self._disk.open_append(to)

@@ -16,6 +16,7 @@ import msgspec
 import pytest
 
 from nodes.config import ServerConfig, one_group
+from nodes.storage.records import HEADER, MAGIC
 from nodes.trace.events import Started, Stopped, Warned
 from nodes.trace.reader import TraceReader
 from nodes.wire import framing
@@ -207,10 +208,24 @@ def test_a_taken_port_gets_one_line(server: Server) -> None:
         one_line(server, "cannot listen")
 
 
-def test_a_corrupt_journal_stops_the_server_with_its_place(server: Server) -> None:
+def test_a_corrupt_journal_is_moved_aside_and_the_server_goes_on(server: Server) -> None:
     directory = server.data / "journal"
     directory.mkdir(parents=True)
-    (directory / f"{1:020d}.seg").write_bytes(b"not a journal at all, but long enough")
+    name = f"{1:020d}.seg"
+    (directory / name).write_bytes(b"not a journal at all, but long enough")
     server.start()
-    one_line(server, "begins with", code=70)
+    server.ready()
+    aside = server.data / "aside" / "damaged-01" / "journal" / name
+    until(lambda: aside.exists() and (server.data / "unfit").exists())
+    assert aside.read_bytes() == b"not a journal at all, but long enough"
+    assert server.process is not None and server.process.poll() is None
     assert "JournalCorrupt" in [type(event).__name__ for event in server.events()]
+
+
+def test_a_journal_of_another_version_stops_the_server_with_both_numbers(server: Server) -> None:
+    directory = server.data / "journal"
+    directory.mkdir(parents=True)
+    (directory / f"{1:020d}.seg").write_bytes(HEADER.pack(MAGIC, 9, 1))
+    server.start()
+    one_line(server, "has format 9; this version reads format 1", code=70)
+    assert (directory / f"{1:020d}.seg").exists()

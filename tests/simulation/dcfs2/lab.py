@@ -68,7 +68,8 @@ class Groups:
         self.cluster.run_until(self.quiet, SETTLE_NS)
         self.cluster.run_for(10 * SECOND)
         self.lamps.finish()
-        assert not self.lamps.failures, self.lamps.failures[0].explanation
+        failures = self.lamps.failures + self.lamps.unjudged
+        assert not failures, failures[0].explanation
         found = fsck.faults(self.pages())
         assert not found, found[0]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from nodes.metadata.operations import Mkdir, Stat
+from nodes.trace.journal_events import JournalStored
 from tests.simulation.mams.lab import Lab
 
 Schedule = Callable[[Lab], None]
@@ -60,7 +61,7 @@ def sync_failed_then_trusted(lab: Lab) -> None:
     lab.faults.restart(other)
     lab.cluster.run_until(lambda: written.done() and bool(lab.standbys))
     lab.faults.crash(active)
-    lab.faults.power_loss(other)
+    lab.faults.power_loss(other, torn="nothing")
     lab.faults.restart(other)
     lab.run_ms(14_000)
     lab.faults.restart(active)
@@ -102,6 +103,86 @@ def go_on_without(lab: Lab, active: str, first: str) -> None:
     lab.run_ms(6_000)
 
 
+def node_is_replaced(lab: Lab) -> None:
+    """A shared journal: the last group is on two of three nodes; one of those gets an empty disk while the other is away."""
+    standby, have, lack = two_of_three_nodes(lab)
+    lab.faults.new_disk(have[1])
+    shared_without(lab, standby, have, lack)
+
+
+def node_rots(lab: Lab) -> None:
+    """A shared journal: the last group is on two of three nodes; the tail of one of those rots while the other is away."""
+    standby, have, lack = two_of_three_nodes(lab)
+    lab.faults.corrupt(have[1], "journal_tail")
+    shared_without(lab, standby, have, lack)
+
+
+def two_of_three_nodes(lab: Lab) -> tuple[str, list[str], str]:
+    """A standby that knows nothing of the last group, the nodes that have it, and the one that lacks it; all are stopped."""
+    [standby] = lab.standbys
+    lab.ada.call(Mkdir("/a"))
+    lab.run_ms(500)
+    *have, lack = lab.cluster.config.journal.nodes
+    lab.faults.crash(lack)
+    lab.ada.call(Mkdir("/lost"))
+    for name in [*lab.cluster.view(), *have]:
+        lab.faults.crash(name)
+    return standby, have, lack
+
+
+def shared_without(lab: Lab, standby: str, have: list[str], lack: str) -> None:
+    for name in [lack, have[1], standby]:
+        lab.faults.restart(name)
+    lab.run_ms(20_000)
+    lab.faults.restart(have[0])
+    lab.begin(lab.eve, Stat("/lost"))
+    lab.run_ms(6_000)
+
+
+def bookie_is_replaced(lab: Lab) -> None:
+    """All bookies have the last entry; one gets an empty disk, and so does the standby; it answers first, alone."""
+    standby, one = all_bookies_have_it(lab)
+    lab.faults.new_disk(one)
+    lab.faults.new_disk(standby)
+    bookies_return(lab, standby, one)
+
+
+def bookie_rots(lab: Lab) -> None:
+    """All bookies have the last entry; the tail of one rots, and it answers first, alone."""
+    standby, one = all_bookies_have_it(lab)
+    lab.faults.corrupt(one, "journal_tail")
+    bookies_return(lab, standby, one)
+
+
+def all_bookies_have_it(lab: Lab) -> tuple[str, str]:
+    """A standby that knows nothing of the last entry, and one of the ensemble; all are stopped."""
+    [standby] = lab.standbys
+    lab.ada.call(Mkdir("/a"))
+    lab.run_ms(500)
+    lab.ada.call(Mkdir("/lost"))
+    for name in [*lab.cluster.view(), *lab.cluster.config.journal.nodes]:
+        lab.faults.crash(name)
+    written = {each.server for each in lab.cluster.events if type(each.event) is JournalStored}
+    return standby, min(written)
+
+
+def bookies_return(lab: Lab, standby: str, one: str) -> None:
+    """With as many idle ones that a ledger can be begun; the others of the old ensemble come later."""
+    idle = [name for name in lab.cluster.config.journal.nodes if name not in ensemble(lab)]
+    for name in [one, *idle, standby]:
+        lab.faults.restart(name)
+    lab.run_ms(20_000)
+    for name in lab.cluster.config.journal.nodes:
+        if lab.cluster.servers[name].process == "stopped":
+            lab.faults.restart(name)
+    lab.begin(lab.eve, Stat("/lost"))
+    lab.run_ms(10_000)
+
+
+def ensemble(lab: Lab) -> set[str]:
+    return {each.server for each in lab.cluster.events if type(each.event) is JournalStored}
+
+
 class Case(NamedTuple):
     """`checks`: one of them must turn red."""
 
@@ -109,6 +190,8 @@ class Case(NamedTuple):
     protocol: str
     standbys: int
     schedule: Schedule
+    nodes: int = 0
+    """Journal nodes or bookies; 0: as many as the family has."""
     checks: frozenset[str] = frozenset({"no lost write"})
 
 
@@ -116,6 +199,10 @@ SCHEDULES = [
     Case("replaced_disk_votes", "mams", 1, replaced_disk_votes),
     Case("cut_is_forgotten", "mams", 2, cut_is_forgotten),
     Case("sync_failed_then_trusted", "mams", 1, sync_failed_then_trusted),
+    Case("replaced_disk_votes", "qjm", 1, node_is_replaced),
+    Case("cut_is_forgotten", "qjm", 1, node_rots),
+    Case("replaced_disk_votes", "bookkeeper", 1, bookie_is_replaced, 6),
+    Case("cut_is_forgotten", "bookkeeper", 1, bookie_rots, 6),
     Case("replaced_disk_votes", "packed-paxos", 2, secondary_is_replaced),
     Case("cut_is_forgotten", "packed-paxos", 2, secondary_rots),
 ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from nodes.config import JournalConfig
+from nodes.families import family_named
 from nodes.mutations import Mutations
 from tests.simulation.disks.mutations import SCHEDULES, Case
 from tests.simulation.mams.lab import Lab
@@ -13,7 +15,9 @@ every_case = pytest.mark.parametrize("case", SCHEDULES, ids=lambda case: f"{case
 
 
 def lab_for(case: Case, seed: int, **settings: object) -> Lab:
-    return Lab(seed, standbys=case.standbys, protocol=case.protocol, **settings)
+    names = [f"bookie{number}" for number in range(1, case.nodes + 1)]
+    journal = JournalConfig(nodes=names or family_named(case.protocol).journal_names())
+    return Lab(seed, standbys=case.standbys, protocol=case.protocol, journal=journal, **settings)
 
 
 @every_case

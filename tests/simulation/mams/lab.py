@@ -75,6 +75,8 @@ class Lab:
             server.store.slow_ns, server.store.fails = 0, False
             if server.group:
                 self.cluster.coordination_of(name).release_watches()
+            if server.gone:
+                continue
             if server.process == "paused":
                 self.faults.resume(name)
             elif server.process == "stopped":

@@ -8,12 +8,13 @@ from typing import Any
 from nodes.config import SECOND
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.vssp.messages import FilePiece
+from nodes.trace.checkpoints import TakenBack
 from nodes.trace.events import Renewing
 from nodes.trace.pool_events import JournalPruned
 from tests.simulation.recovery.lab import Checkpoints
 
-SERVES, PRUNES = "serves", "prunes"
-"""That a write is answered within the bound; that every server's journal is pruned now and then."""
+SERVES, PRUNES, BACK = "serves", "prunes", "goes back"
+"""That a write is answered within the bound; that every server's journal is pruned now and then; that whoever held a checkpoint goes back to it."""
 BOUND_NS = 40 * SECOND
 
 
@@ -71,6 +72,30 @@ def serves(lab: Checkpoints) -> bool:
     return task.done() and task.exception() is None and lab.call(Stat("/after1/d3/f")) is not None
 
 
+def journal_cut_before_images(lab: Checkpoints) -> set[str]:
+    """Two of three lose power while they go back, as soon as the journal of the first of them is cut."""
+    needed = marked(lab)
+    victims = others(lab)
+    first = lab.cluster.servers[victims[0]].store.files
+    lab.ask({"do": "recover", "name": "one"})
+    sizes = journal_bytes(first)
+    lab.cluster.run_until(lambda: journal_bytes(first) < sizes, BOUND_NS)
+    lab.run_ms(1)
+    for name in victims:
+        lab.cluster.faults.power_loss(name)
+    lab.run_ms(100)
+    for name in victims:
+        lab.cluster.faults.restart(name)
+    lab.run_ms(2_000)
+    backs = {s.server: s.event for s in lab.cluster.events if type(s.event) is TakenBack}
+    assert needed
+    return set() if all(backs[name].sn for name in victims) else {BACK}
+
+
+def journal_bytes(files: dict[str, Any]) -> int:
+    return sum(len(file.octets) for path, file in files.items() if path.startswith("journal/"))
+
+
 def never_prunes_again(lab: Checkpoints) -> set[str]:
     """The image that a checkpoint needs cannot be copied to a server, which is renewed by the newest one instead."""
     needed = marked(lab)
@@ -95,6 +120,7 @@ def never_prunes_again(lab: Checkpoints) -> set[str]:
 Schedule = Callable[[Checkpoints], set[str]]
 SCHEDULES: dict[str, tuple[Schedule, set[str]]] = {
     "checkpoint_copies_thin_out": (checkpoint_copies_thin_out, {SERVES}),
+    "journal_cut_before_images": (journal_cut_before_images, {BACK}),
     "never_prunes_again": (never_prunes_again, {PRUNES}),
 }
 """Switch to (schedule in one group of three, checks of which one must turn red)."""

@@ -201,6 +201,7 @@ def test_a_server_with_a_damaged_incarnation_file_is_renewed() -> None:
     lab.run_ms(100)
     assert "wrong checksum" in lab.told(Warned, victim)[0].what and not lab.told(Stopped, victim)
     lab.fill("after", 3)
+    lab.run_ms(6_000)
     lab.settle()
     files = lab.cluster.servers[victim].store.files
     assert f"aside/damaged-01/{FILE}" in files and FILE in files and "unfit" not in files

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from typing import Any
 
-from nodes.config import Timing
-from nodes.metadata.operations import Mkdir, Stat
-from nodes.protocols.symmetric.messages import Alive, Flush, Installed, JoinView, Settle
+from nodes.config import DataConfig, Timing
+from nodes.metadata.operations import Complete, Mkdir, Stat
+from nodes.protocols.symmetric.messages import Alive, Flush, Held, Installed, JoinView, Settle
+from nodes.sim import network
 from nodes.sim.ensemble import COORDINATION
-from nodes.sim.network import Held
-from nodes.wire.messages import Message
+from nodes.wire.messages import Message, Request
 from tests.simulation.symmetric.lab import SymmetricLab
 from tests.simulation.symmetric.schedules import begin_sessions
 
-LONG = Timing(ack_timeout_ms=2_000)
+LONG: dict[str, Any] = {"timing": Timing(ack_timeout_ms=2_000)}
 """Leases that outlive the 400 ms after which a question is given up."""
 
 
-def hold(lab: SymmetricLab, receiver: str, *kinds: type[Message], sender: str = "") -> Held:
+def hold(lab: SymmetricLab, receiver: str, *kinds: type[Message], sender: str = "") -> network.Held:
     def match(source: str, target: str, message: Message) -> bool:
         return type(message) in kinds and target == receiver and source in (sender or source,)
 
@@ -49,7 +50,7 @@ def rot_revives_alone(lab: SymmetricLab) -> None:
 
 def replaced_disk_votes(lab: SymmetricLab) -> None:
     """One disk is replaced by an empty one, in the first view, which began with nothing (safety rule 23)."""
-    all_stop_and_one_returns(lab, "mds2", lab.cluster.servers["mds2"].store.files.clear)
+    all_stop_and_one_returns(lab, "mds2", lambda: lab.faults.new_disk("mds2"))
 
 
 def settled_groups_counted(lab: SymmetricLab) -> None:
@@ -163,13 +164,45 @@ def stale_settle_adopted(lab: SymmetricLab) -> None:
     lab.run_ms(6_000)
 
 
-SCHEDULES: dict[str, tuple[Callable[[SymmetricLab], None], set[str], Timing]] = {
-    "rot_revives_alone": (rot_revives_alone, {"no lost write"}, Timing()),
-    "replaced_disk_votes": (replaced_disk_votes, {"no lost write"}, Timing()),
-    "settled_groups_counted": (settled_groups_counted, {"no lost write"}, Timing()),
+def frees_what_others_made(lab: SymmetricLab) -> None:
+    """The member that commands data nodes hears late that all hold a group, in which another has given out a block."""
+    begin_sessions(lab)
+    lab.run_ms(8_000)
+    commander, other, _ = lab.names
+    late = [hold(lab, commander, kind, sender=other) for kind in (Held, Alive)]
+    completing = lab.cluster.hold(
+        lambda source, target, message: (
+            isinstance(message, Request) and isinstance(message.operation, Complete)
+        )
+    )
+
+    async def source() -> AsyncIterator[bytes]:
+        yield b"x" * 1_000
+
+    lab.tasks.append(lab.eve.begin(lab.eve.files.put("/f", source())))
+    lab.run_ms(1_000)
+    for each in (completing, *late):
+        each.drop()
+    lab.run_ms(1_000)
+
+    async def read() -> list[bytes]:
+        return [part async for part in lab.eve.files.get("/f")]
+
+    lab.tasks.append(lab.eve.begin(read()))
+
+
+SCHEDULES: dict[str, tuple[Callable[[SymmetricLab], None], set[str], dict[str, Any]]] = {
+    "frees_what_others_made": (
+        frees_what_others_made,
+        {"EIO"},
+        LONG | {"data": DataConfig(nodes=["dn1"])},
+    ),
+    "rot_revives_alone": (rot_revives_alone, {"no lost write"}, {}),
+    "replaced_disk_votes": (replaced_disk_votes, {"no lost write"}, {}),
+    "settled_groups_counted": (settled_groups_counted, {"no lost write"}, {}),
     "own_grant_counted": (own_grant_counted, {"linearisable"}, LONG),
     "older_grants_forgotten": (older_grants_forgotten, {"linearisable"}, LONG),
-    "begins_after_promise": (begins_after_promise, {"linearisable"}, Timing()),
-    "stale_settle_adopted": (stale_settle_adopted, {"no lost write"}, Timing()),
+    "begins_after_promise": (begins_after_promise, {"linearisable"}, {}),
+    "stale_settle_adopted": (stale_settle_adopted, {"no lost write"}, {}),
 }
-"""The schedule, the lamps of which one must be red with the mutation, and how long leases are."""
+"""The schedule, what must be seen with the mutation: one of these lamps red, or a call that fails so; and settings of the cluster."""

@@ -13,6 +13,7 @@ from nodes.metadata.operations import Made
 from nodes.metadata.records import MakeRecord
 from nodes.protocols.vssp.acknowledging import STRATEGIES
 from nodes.protocols.vssp.mechanism import Pool
+from nodes.sim.clock import Rate
 from nodes.sim.cluster import Server, SimCluster
 from nodes.sim.disk import Store
 from nodes.sim.world import SimWorld
@@ -55,7 +56,9 @@ class PoolLab:
         self.journals: dict[str, list[StoredFile]] = {}
         self._make = lambda name: lambda world: self._start(name, world, partitions, strategy)
         for name in [*self.names, "stranger"]:
-            server = Server(name, "", Store(random.Random(f"{seed}/{name}")), self._make(name))
+            server = Server(
+                name, "", Store(random.Random(f"{seed}/{name}")), Rate(self.cluster.loop), self._make(name)
+            )
             self.cluster.servers[name] = server
             self.cluster.start(server)
         self.mark = Mark(0, 1, 100, 7)

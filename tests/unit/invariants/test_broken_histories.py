@@ -298,3 +298,11 @@ def test_two_members_deliver_in_another_order() -> None:
 def test_a_member_leaves_a_message_out() -> None:
     lamp = of_symmetric(("mds1", 1, "mds1", 1), ("mds1", 3, "mds1", 3))
     assert lamp["explanation"] == "mds1 delivered group 3 behind group 1 in view 1"
+
+
+def test_an_inode_number_that_is_given_away_twice_is_found() -> None:
+    """The first of its inodes may be gone long since."""
+    story = good()
+    story.commit("mds2", 6, 2, 8)
+    story.call(8, ["Create", "/g", 0o644], (6, 1), ["Made", 3], server="mds2", epoch=2)
+    assert "was answered inode 3, as call 2 of c was" in story.red()["inode numbers are unique"]

@@ -95,6 +95,17 @@ def test_an_older_view_answers_behind_a_newer_one() -> None:
         for server, view, number, invoked_ns in reversed(told) if late_first else told:
             story.now_ns = invoked_ns
             answers(story, server, view, number, invoked_ns=invoked_ns)
-        assert (
-            lamp_of(story)["explanation"] == "view 1 answered a call that was asked after view 2 had answered"
-        )
+        expected = "mds1 answered a read in view 1 that was asked after view 2 had answered"
+        assert lamp_of(story)["explanation"] == expected
+
+
+def test_a_member_of_the_newer_view_may_read_on_and_not_write() -> None:
+    story = Story()
+    begins(story, "mds1", 1, ["mds1", "mds2"])
+    begins(story, "mds1", 2, ["mds1", "mds2"])
+    answers(story, "mds1", 2)
+    answers(story, "mds2", 1, 2)
+    assert lamp_of(story)["state"] == "green"
+    story.call(3, ["Mkdir", "/a", False, 0o755], (1, 1), server="mds2", epoch=1)
+    expected = "mds2 answered a write in view 1 that was asked after view 2 had answered"
+    assert lamp_of(story)["explanation"] == expected

@@ -128,4 +128,24 @@ def test_what_was_set_aside_is_no_lost_write() -> None:
     story.call(3, ["Mkdir", "/d", False, 0o755], (3, 1), ["Made", 9], epoch=3)
     lamps = {name: lamp["state"] for name, lamp in story.judged(1).items() if name != NAME}
     assert "red" not in lamps.values()
-    assert lamps["linearisable"] == "grey"
+    assert lamps["linearisable"] == "green"
+
+
+def test_the_checks_go_on_from_the_barrier() -> None:
+    """What was made before the barrier is there afterwards, whoever says otherwise; what was set aside is not."""
+    for error, state in (("EEXIST", "green"), ("ENOENT", "red")):
+        story = Told()
+        story.serve("mds1", 1, 1)
+        story.commit("mds1", 2, 1, 1)
+        story.call(1, ["Mkdir", "/d", False, 0o755], (2, 1), ["Made", 2])
+        story.commit("mds1", 3, 1)
+        story.barrier("mds1", 3)
+        story.commit("mds1", 4, 1, 2)
+        story.call(2, ["Mkdir", "/e", False, 0o755], (4, 1), ["Made", 3])
+        story.decided(3, 3)
+        story.tell("mds1", TakenBack("g1", 1, "one", 2, 3, 3, DIGEST, 1, 1))
+        story.serve("mds1", 4, 2)
+        story.commit("mds1", 5, 2, 3)
+        story.call(3, ["Mkdir", "/e", False, 0o755], (5, 1), ["Made", 9], epoch=2)
+        story.call(4, ["Mkdir", "/d", False, 0o755], (5, 1), error=error, epoch=2)
+        assert story.judged(1)["linearisable"]["state"] == state

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,14 +12,17 @@ from nodes.config import Holes
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Create, Delete, Mkdir, OpenSession, Operation, Rename
 from nodes.metadata.records import CallRecord, Record
+from nodes.mutations import NO_MUTATIONS
 from nodes.protocols.symmetric.execution import Execution, Outcome
 from nodes.protocols.symmetric.presence import Presence, lease_ends_in
 from nodes.protocols.symmetric.stability import Stability
+from nodes.replicas.lease import term_of
 from nodes.replicas.log import NOTHING
 from nodes.units import OpId
 from nodes.wire.messages import JournalGroup
 
 LEASE = 500
+TERM = term_of(LEASE, NO_MUTATIONS)
 
 
 # --- leases -----------------------------------------------------------------------------------------------------------
@@ -34,7 +38,7 @@ def test_a_lease_has_ended_when_whoever_granted_it_says_so(
 ) -> None:
     """Member 0 greets member 1, which echoes; each message takes any time, member 1's clock is another one."""
     skew = 7_000
-    reader, granter = Presence(0, 2, 0, LEASE, False), Presence(1, 2, skew, LEASE, False)
+    reader, granter = Presence(0, 2, 0, TERM, False), Presence(1, 2, skew, TERM, False)
     now = 0
     for pause, there, back in greetings:
         now += pause
@@ -46,8 +50,24 @@ def test_a_lease_has_ended_when_whoever_granted_it_says_so(
         assert not reader.lease_holds(now + later)
 
 
+@pytest.mark.parametrize("reader_rate", [10, 11])
+@pytest.mark.parametrize("granter_rate", [11, 12.1])
+def test_it_has_ended_on_clocks_that_run_at_different_rates(reader_rate: float, granter_rate: float) -> None:
+    """Rates in ticks of each one's clock by 11 of the time that passes: a tenth too slow, a tenth too fast."""
+
+    def at(real: float, rate: float) -> int:
+        return round(real * rate / 11)
+
+    reader, granter = Presence(0, 2, 0, TERM, False), Presence(1, 2, 0, TERM, False)
+    granter.heard(0, at(110, reader_rate), 0, at(110, granter_rate))
+    reader.heard(1, at(110, granter_rate), granter.echo_for(0), at(110, reader_rate))
+    for real in range(110, 110 + 2 * LEASE):
+        if not granter.free_ns(at(real, granter_rate))[0]:
+            assert not reader.lease_holds(at(real + 2, reader_rate))
+
+
 def test_nothing_is_granted_once_the_view_is_about_to_change() -> None:
-    presence = Presence(0, 2, 0, LEASE, False)
+    presence = Presence(0, 2, 0, TERM, False)
     presence.heard(1, 10, 0, 10)
     presence.grants = False
     presence.heard(1, 400, 0, 400)
@@ -67,7 +87,7 @@ def test_nobody_speaks_for_its_own_lease() -> None:
 
 
 def test_one_that_has_left_is_silent_and_uses_no_lease() -> None:
-    presence = Presence(0, 3, 0, LEASE, False)
+    presence = Presence(0, 3, 0, TERM, False)
     presence.heard(1, 10, 0, 10)
     presence.left(1)
     assert presence.silent(20) == [1]
@@ -75,7 +95,7 @@ def test_one_that_has_left_is_silent_and_uses_no_lease() -> None:
 
 
 def test_a_member_alone_reads_for_ever() -> None:
-    assert Presence(0, 1, 0, LEASE, False).lease_holds(10**9)
+    assert Presence(0, 1, 0, TERM, False).lease_holds(10**9)
 
 
 # --- stability --------------------------------------------------------------------------------------------------------

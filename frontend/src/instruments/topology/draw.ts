@@ -44,6 +44,7 @@ const FAMILIES: Record<Exclude<Family, "other">, string[]> = {
   crossing: [
     ...["OpReq", "CommitReq", "AbortReq", "Ack", "DecisionReq", "VoteReq", "Vote"],
     ...["Decision", "Decided", "OutcomeReq", "LookUp", "Found"],
+    ...["RecoverBegin", "RecoverBegun", "RecoverEnd", "RecoverEnded"],
     ...["BeginMarking", "MarkingEnded", "TellTime", "TimeTold", "Drain", "Drained"],
     ...["WriteBarrier", "BarrierStands", "CheckpointDecided"],
   ],

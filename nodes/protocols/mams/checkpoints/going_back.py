@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from nodes.metadata.namespace import Namespace
 from nodes.protocols.mams.checkpoints.incarnation import (
@@ -63,13 +63,16 @@ async def go_back(replica: Replica, incarnation: Incarnation) -> None:
     started = at_barrier(replica, barrier)
     keeps = barrier.mark.sn if started is not None else 0
     groups, operations = await set_journal_aside(disk, replica.log, keeps, aside(incarnation.number))
-    if started is not None:
-        await replica.log.cut(keeps)
-        replay(replica, *started)
-    else:
-        await replica.log.restart_at(NOTHING)
-        replica.state.restart(empty_namespace(replica.config, replica.group), 0)
-    await replica.images.set_aside(incarnation.number, keeps, f"{aside(incarnation.number)}/image")
+    kept = f"{aside(incarnation.number)}/image"
+    steps: list[Callable[[], Awaitable[None]]] = [
+        lambda: replica.images.set_aside(incarnation.number, keeps, kept),
+        lambda: cut_to(replica, keeps, started),
+    ]
+    if started is None or replica.config.cluster.mutations.journal_cut_before_images:
+        steps.reverse()
+    for step in steps:
+        # While the journal is whole the power may fail: behind a cut one, an image beyond the barrier would take its place.
+        await step()
     origin = Origin(incarnation.number, incarnation.checkpoint, barrier.mark, groups, operations)
     await store_origin(disk, origin)
     replica.begin_incarnation(origin)
@@ -80,6 +83,16 @@ async def go_back(replica: Replica, incarnation: Incarnation) -> None:
             replica.state.namespace.digest, groups, operations,
         )
     )  # fmt: skip
+
+
+async def cut_to(replica: Replica, sn: int, started: tuple[Namespace, Mark] | None) -> None:
+    """Ends journal and namespace at sn, or empties both where there is nothing to make the namespace from. Raises OSError."""
+    if started is None:
+        await replica.log.restart_at(NOTHING)
+        replica.state.restart(empty_namespace(replica.config, replica.group), 0)
+    else:
+        await replica.log.cut(sn)
+        replay(replica, *started)
 
 
 def at_barrier(replica: Replica, barrier: Barrier) -> tuple[Namespace, Mark] | None:

@@ -60,7 +60,8 @@ class Reaching:
 
     async def require(self, goal: Checkpoint, members: dict[str, Configuration]) -> None:
         """Raises Refused, with what is missing, unless a write quorum of every group can go back; CoordinationError."""
-        if self._replica.config.cluster.mutations.checkpoint_copies_thin_out:
+        cluster = self._replica.config.cluster
+        if cluster.mutations.checkpoint_copies_thin_out or cluster.holes.checkpoint_unpinned:
             return
         for group, configuration in members.items():
             barrier = goal.barriers[group].mark

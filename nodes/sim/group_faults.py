@@ -1,0 +1,70 @@
+"""What a person does to the membership of a simulated group: force a server to serve, have one leave."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nodes.families import family_named
+from nodes.sim.faulting import Faulting, FaultUnsupported
+from nodes.trace.events import Configured, Stamped
+
+if TYPE_CHECKING:
+    from nodes.sim.cluster import Server
+
+
+class GroupFaults(Faulting):
+    def force(self, *targets: str) -> int:
+        """[GROUP,] SERVER: it serves without the quorum that safety asks for; refused while somebody serves."""
+        cluster, server = self._cluster, targets[-1] if targets else ""
+        target = self._server(server, "running")
+        group = targets[0] if len(targets) == 2 else target.group
+        if not group or target.group != group:
+            raise FaultUnsupported(f"{server} is no server of {group or 'a group'}")
+        reason = family_named(cluster.config.protocol).cannot_force
+        if reason:
+            raise FaultUnsupported(f"{cluster.config.protocol} cannot be forced: {reason}")
+        there = [
+            name
+            for name, each in cluster.servers.items()
+            if each.group == group and each.process == "running"
+        ]
+        for name in there:
+            if cluster.ask(name, {"do": "standing"})["serves"]:
+                raise FaultUnsupported(f"{group} is served by {name} already: nothing is forced")
+        refused = cluster.ask(server, {"do": "force"})["refused"]
+        if refused:
+            raise FaultUnsupported(refused)
+        sn = cluster.ask(server, {"do": "standing"})["sn"]
+        return self._begin("force", [group, server], lasting=False, sn=sn)
+
+    def remove_server(self, server: str) -> int:
+        """It leaves its group for good: once it is counted no more its process is stopped. The order ends with the active's tenure."""
+        cluster, target = self._cluster, self._server(server)
+        protocol = cluster.config.protocol
+        if family_named(protocol).replication != "mams" or not target.group:
+            raise FaultUnsupported(f"{server} cannot be removed: only MAMS groups count who joins and leaves")
+        active = cluster.ensemble.observer.holders.get(target.group, "")
+        if not active or cluster.servers[active].process != "running":
+            raise FaultUnsupported(f"nobody leads {target.group} now")
+        refused = cluster.ask(active, {"do": "remove", "server": server})["refused"]
+        if refused:
+            raise FaultUnsupported(refused)
+        fault = self._begin("remove_server", [server], lasting=False)
+        cluster.on_event(lambda stamped: self._on_configured(target, stamped))
+        for stamped in reversed(cluster.events):
+            if type(stamped.event) is Configured and stamped.event.group == target.group:
+                self._on_configured(target, stamped)
+                break
+        return fault
+
+    def _on_configured(self, target: Server, stamped: Stamped) -> None:
+        event = stamped.event
+        if type(event) is not Configured or event.group != target.group or target.name in event.members:
+            return
+        if not target.gone:
+            target.gone = True
+            self._cluster.loop.at(self._cluster.now_ns, self._leaves, target)
+
+    def _leaves(self, target: Server) -> None:
+        if target.process == "running":
+            self._quit(target, "left its group")

@@ -1,0 +1,141 @@
+"""The life of a client's session: renewed while it lives, closed when it ends, ended when it is dead, and never executed behind its end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nodes.config import SECOND, WorkloadConfig
+from nodes.errors import FsError
+from nodes.metadata.operations import CloseSession, Create, Delete, List, Mkdir, OpenSession, Rename, Stat
+from nodes.trace.events import Called
+from nodes.wire.messages import Answer, Request
+from tests.simulation.client.mutations import TTL_MS, lab_for
+from tests.simulation.client.test_mutations import FAMILIES
+from tests.simulation.mams.lab import SETTLE_NS, Lab
+
+PAST_MS = 3 * TTL_MS
+
+
+def lab_of_short_sessions(protocol: str, seed: int = 1) -> Lab:
+    return lab_for("sessions_never_end", seed, protocol, False)
+
+
+def copied(lab: Lab, kinds: tuple[type, ...]) -> list[tuple[str, str, Any]]:
+    """Copies of what ada asks for with such operations from now on."""
+    copies: list[tuple[str, str, Any]] = []
+
+    def note(sender: str, receiver: str, message: Any) -> bool:
+        if sender == "ada" and type(message) is Request and type(message.operation) in kinds:
+            copies.append((sender, receiver, message))
+        return False
+
+    lab.cluster.hold(note)
+    return copies
+
+
+def names(lab: Lab) -> list[str]:
+    return lab.eve.call(List("/")).result.names  # type: ignore[union-attr,no-any-return]
+
+
+@pytest.mark.parametrize("protocol", FAMILIES)
+def test_an_idle_client_that_lives_keeps_its_session(protocol: str) -> None:
+    lab = lab_of_short_sessions(protocol)
+    lab.ada.call(Mkdir("/a"))
+    lab.run_ms(PAST_MS)
+    lab.ada.call(Mkdir("/b"))
+    lab.finish()
+    assert lab.broken() == {}
+    assert all(s.event.error != "ESTALE" for s in lab.cluster.events if type(s.event) is Called)
+
+
+@pytest.mark.parametrize("closes", [False, True])
+@pytest.mark.parametrize("protocol", FAMILIES)
+def test_late_copies_of_a_dead_client_are_never_carried_out(protocol: str, closes: bool) -> None:
+    """A copy of what opened its session comes too, before the copy of the write."""
+    lab = lab_of_short_sessions(protocol)
+    copies = copied(lab, (OpenSession, Create))
+    lab.ada.call(Create("/f"))
+    if closes:
+        task = lab.ada.begin(lab.ada.client.close())
+        lab.cluster.run_until(task.done, 10 * SECOND)
+        assert any(
+            type(s.event.operation) is CloseSession for s in lab.cluster.events if type(s.event) is Called
+        )
+    lab.faults.crash("ada")
+    lab.run_ms(100 if closes else PAST_MS)
+    lab.eve.call(Mkdir("/eve"))
+    lab.eve.call(Mkdir("/eve/d"))
+    lab.eve.call(Create("/g"))
+    lab.eve.call(Delete("/f"))
+    for sender, receiver, copy in list(copies):
+        for server in sorted({receiver, *lab.cluster.view()}):
+            lab.cluster.net.carry(sender, server, [copy])
+        lab.run_ms(200)
+    lab.run_ms(1_000)
+    assert names(lab) == ["eve", "g"]
+    lab.finish()
+    assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("protocol", FAMILIES)
+def test_a_call_whose_session_ended_under_way_is_not_carried_out_again(protocol: str) -> None:
+    """Its answers are lost, its client is cut off until the session has ended, and then asks again."""
+    lab = lab_of_short_sessions(protocol)
+    lab.ada.call(Mkdir("/a"))
+    lost = lab.cluster.hold(lambda sender, receiver, message: receiver == "ada" and type(message) is Answer)
+    call = lab.begin(lab.ada, Mkdir("/once"))
+    lab.cluster.run_until(lambda: bool(lost.messages), SETTLE_NS)
+    everybody = [name for name in lab.cluster.view()]
+    for server in everybody:
+        lab.faults.cut("ada", server)
+    lost.drop()
+    lab.run_ms(PAST_MS)
+    lab.eve.call(Rename("/once", "/moved"))
+    lab.faults.heal_all()
+    lab.cluster.run_until(call.done, SETTLE_NS)
+    with pytest.raises(FsError, match="ETIMEDOUT"):
+        call.result()
+    try:
+        lab.ada.call(Mkdir("/b"))
+    except FsError as error:
+        assert error.name == "ESTALE"
+        lab.ada.call(Mkdir("/b"))
+    assert names(lab) == ["a", "b", "moved"]
+    lab.finish()
+    assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("protocol", ("mams", "qjm", "packed-paxos", "symmetric"))
+def test_a_session_outlives_a_failover_and_ends_after_it(protocol: str) -> None:
+    lab = lab_of_short_sessions(protocol)
+    copies = copied(lab, (Create,))
+    lab.ada.call(Create("/f"))
+    first = copies[0][1]
+    lab.faults.crash(first)
+    lab.ada.call(Mkdir("/a"))
+    lab.faults.restart(first)
+    lab.cluster.run_until(lab.cluster.settled, SETTLE_NS)
+    lab.faults.crash("ada")
+    lab.run_ms(PAST_MS)
+    lab.eve.call(Stat("/f"))
+    for server in lab.cluster.view():
+        lab.cluster.net.carry("ada", server, [copies[0][2]])
+    lab.run_ms(1_000)
+    assert names(lab) == ["a", "f"]
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_a_workload_that_has_ended_closes_its_session() -> None:
+    lab = lab_of_short_sessions("mams")
+    lab.cluster.add_workload(WorkloadConfig(clients=2, rate_per_s=0, count=20))
+    workload = lab.cluster.workload
+    assert workload is not None
+    lab.cluster.run_until(lambda: workload.finished, SETTLE_NS)
+    lab.run_ms(1_000)
+    last = [s.event.operation for s in lab.cluster.events if type(s.event) is Called][-1]
+    assert type(last) is CloseSession
+    lab.finish()
+    assert lab.broken() == {}

@@ -1,0 +1,117 @@
+"""Trials on the simulator: the same everywhere, red when something was broken on purpose, green when nothing was."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from nodes.config import Holes, one_group
+from nodes.explore.draw import draw
+from nodes.explore.plan import Caller, Fault, Plan
+from nodes.explore.trial import Trial, run
+from nodes.invariants.linearisable import Linearisable
+
+ROOT = Path(__file__).resolve().parents[3]
+WRITES = Caller("c1", ["mkdir /d", *(f"create /d/f{number}" for number in range(20))], lanes=4)
+PRINT = (
+    "from nodes.explore.draw import draw; from nodes.explore.trial import run; "
+    "print(*(run(draw(seed)).log_sha256 for seed in (3, 8, 21)))"
+)
+
+
+def plan(*faults: Fault, caller: Caller = WRITES, **settings: Any) -> Plan:
+    return Plan(1, one_group(2, **settings), callers=[caller], faults=list(faults), span_ms=3_000)
+
+
+def test_a_plan_without_faults_is_clean() -> None:
+    outcome = run(plan())
+    assert outcome.clean and outcome.answered == 21 and outcome.checked > 100
+
+
+def test_the_same_plan_gives_the_same_log_in_every_process() -> None:
+    logs = {
+        subprocess.run(
+            [sys.executable, "-c", PRINT], cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for seed in ("0", "4711")
+    }  # fmt: skip
+    assert len(logs) == 1
+
+
+def test_faults_happen_at_their_time_and_are_taken_back() -> None:
+    trial = Trial(plan(Fault("crash", ["active of g1"], at_ms=500, for_ms=700), Fault("fly", ["mds1"])))
+    outcome = trial.run()
+    assert outcome.clean and [fault.verb for fault, _ in trial.done] == ["crash"]
+
+
+def test_a_write_that_vanishes_from_a_replica_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last created file is missing in every namespace, as if it had never been: the audit reads everything back."""
+    trial = Trial(plan())
+    heal = trial._core_serves
+
+    def forget() -> None:
+        heal()
+        for name, server in trial.cluster.servers.items():
+            if server.group:
+                unlink(trial, name)
+
+    monkeypatch.setattr(trial, "_core_serves", forget)
+    outcome = trial.run()
+    assert {failure.invariant for failure in outcome.failures} & {"no lost write", "linearisable"}
+
+
+def unlink(trial: Trial, name: str) -> None:
+    """Removes a file behind everybody's back."""
+    owner = trial.cluster.servers[name].world.answers["tree"].__closure__[0].cell_contents  # type: ignore[union-attr]
+    tree = owner.state.namespace.tree
+    directory = next(entry for entry in tree.inodes.values() if entry.entries and "f3" in entry.entries)
+    del directory.entries["f3"]
+
+
+def test_a_group_that_never_serves_again_is_seen() -> None:
+    """Two of three disks are gone: beyond the promise; one of three: within, and the rest must serve."""
+    within = run(plan(Fault("gone", ["mds3"], at_ms=500)))
+    beyond = run(plan(Fault("gone", ["mds2"], at_ms=500), Fault("gone", ["mds3"], at_ms=600)))
+    assert within.clean and not within.beyond
+    assert "survives the loss of" in beyond.beyond
+
+
+def test_a_check_that_gave_up_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    init = Linearisable.__init__
+
+    def gives_up(self: Linearisable, *arguments: Any) -> None:
+        init(self, *arguments)
+        self.unable = "cannot go on"
+
+    monkeypatch.setattr(Linearisable, "__init__", gives_up)
+    outcome = run(plan())
+    assert [failure.invariant for failure in outcome.failures] == ["linearisable"]
+
+
+def test_an_open_hole_is_found_in_a_few_seeds() -> None:
+    for seed in range(1, 60):
+        if not run(draw(seed, "mams", Holes(async_flush=True))).clean:
+            return
+    pytest.fail("no seed of 59 finds async_flush")
+
+
+def test_leaving_out_a_fault_changes_nothing_before_it() -> None:
+    late = Fault("cut", ["mds2"], at_ms=2_500)
+    with_it, without = Trial(plan(late)), Trial(plan())
+    with_it.run()
+    without.run()
+    begun = next(i for i, each in enumerate(with_it.cluster.events) if each.server == "control")
+    assert with_it.cluster.events[:begun] == without.cluster.events[:begun]
+
+
+def test_every_family_has_a_clean_seed() -> None:
+    for family in ("single", "2pc", "qjm", "bookkeeper", "avatar", "hadoop-ha", "packed-paxos", "symmetric"):
+        drawn = replace(draw(5, family), faults=[])
+        assert run(drawn).clean, family

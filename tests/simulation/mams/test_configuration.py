@@ -1,0 +1,90 @@
+"""Changes of the configuration whose record is late, lost or of unknown outcome (safety rules 3 and 22)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nodes.config import SECOND
+from nodes.metadata.operations import Mkdir, Stat
+from nodes.trace.events import Configured
+from nodes.world import Set
+from tests.simulation.mams.lab import Lab
+from tests.simulation.mams.test_forcing import members
+
+
+def writes_configuration(changes: list[Any]) -> bool:
+    return any(type(change) is Set and change.path.endswith("/configuration") for change in changes)
+
+
+def shrinking(seed: int) -> tuple[Lab, str, str, str, Any]:
+    """One of three is silent, and the record without it is on its way: lab, active, who stays, who is silent, the write."""
+    lab = Lab(seed, standbys=2)
+    lab.ada.call(Mkdir("/a"))
+    active, (stays, silent) = lab.active, lab.standbys
+    written = lab.cluster.hold_write(active, writes_configuration)
+    lab.faults.crash(silent)
+    lab.begin(lab.ada, Mkdir("/b"))
+    lab.cluster.run_until(lambda: bool(written.held), 10 * SECOND)
+    return lab, active, stays, silent, written
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_write_of_unknown_outcome_that_lands_later_has_no_effect(seed: int) -> None:
+    lab, active, _, silent, written = shrinking(seed)
+    lab.faults.restart(silent)
+    written.over = True
+    lab.cluster.coordination_of(active).disconnected()
+    lab.run_ms(400)
+    before = [each for each in lab.cluster.events if type(each.event) is Configured]
+    version = lab.cluster.ensemble.tree.nodes["/cloverlab/groups/g1/configuration"].data
+    written.release()
+    assert lab.cluster.ensemble.tree.nodes["/cloverlab/groups/g1/configuration"].data == version
+    assert before == [each for each in lab.cluster.events if type(each.event) is Configured]
+    lab.finish()
+    assert lab.broken() == {} and sorted(members(lab)) == ["mds1", "mds2", "mds3"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_write_that_landed_though_its_answer_was_lost_is_read_back(seed: int) -> None:
+    lab, active, stays, silent, written = shrinking(seed)
+    written.release()
+    lab.cluster.coordination_of(active).disconnected()
+    lab.run_ms(1_000)
+    assert sorted(members(lab)) == sorted([active, stays])
+    lab.faults.crash(active)
+    lab.faults.restart(silent)
+    lab.begin(lab.eve, Stat("/b"))
+    lab.run_ms(12_000)
+    lab.finish()
+    assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_while_the_record_is_on_its_way_the_smaller_group_must_agree_too(seed: int) -> None:
+    lab, active, stays, silent, written = shrinking(seed)
+    lab.hold_journals(stays)
+    lab.faults.restart(silent)
+    waits = lab.begin(lab.eve, Mkdir("/c"))
+    lab.run_ms(300)
+    assert not waits.done()
+    written.release()
+    lab.faults.crash(active)
+    for held in list(lab.cluster.net.holds):
+        held.drop()
+    lab.run_ms(12_000)
+    lab.finish()
+    assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_lock_that_is_lost_meanwhile_ends_the_attempt_and_the_tenure(seed: int) -> None:
+    lab, _, _, silent, written = shrinking(seed)
+    lab.faults.restart(silent)
+    lab.faults.take_lock("g1")
+    lab.run_ms(50)
+    written.release()
+    lab.finish()
+    assert len(lab.serving()) > 1
+    assert lab.broken() == {} and sorted(members(lab)) == ["mds1", "mds2", "mds3"]

@@ -1,0 +1,77 @@
+"""A server leaves its group in good order: it is counted no more before it stops, and nothing that was answered depends on it."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodes.metadata.operations import Mkdir, Stat
+from nodes.sim.faults import FaultUnsupported
+from nodes.trace.events import Configured
+from tests.simulation.mams.lab import Lab
+from tests.simulation.mams.test_forcing import members
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_standby_leaves_under_load(seed: int) -> None:
+    lab = Lab(seed, standbys=3)
+    lab.faults.delay(lab.active, "coordination", ms=20)
+    leaver = lab.standbys[0]
+    for number in range(150):
+        lab.begin(lab.ada, Mkdir(f"/{number}"))
+        if number == 20:
+            lab.faults.remove_server(leaver)
+        lab.run_ms(20)
+    assert leaver not in members(lab) and len(members(lab)) == 3
+    assert lab.cluster.servers[leaver].process == "stopped"
+    lab.faults.crash(lab.active)
+    lab.await_next_active()
+    lab.begin(lab.eve, Stat("/149"))
+    lab.finish()
+    assert lab.broken() == {}
+    assert leaver not in members(lab)
+    assert all(task.exception() is None for task in lab.tasks)
+
+
+def test_a_server_that_is_down_leaves_too() -> None:
+    lab = Lab(1, standbys=3)
+    lab.run_ms(1_000)
+    leaver = lab.standbys[0]
+    lab.faults.crash(leaver)
+    lab.faults.remove_server(leaver)
+    lab.run_ms(3_000)
+    assert leaver not in members(lab)
+    with pytest.raises(FaultUnsupported, match="gone for ever"):
+        lab.faults.restart(leaver)
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_one_that_is_counted_no_more_leaves_at_once() -> None:
+    lab = Lab(1, standbys=3)
+    leaver = lab.standbys[0]
+    lab.faults.crash(leaver)
+    lab.ada.call(Mkdir("/a"))
+    lab.run_ms(10_000)
+    assert leaver not in members(lab)
+    lab.faults.remove_server(leaver)
+    lab.finish()
+    assert lab.broken() == {}
+    assert lab.cluster.servers[leaver].gone
+
+
+def test_who_cannot_leave_is_told_why() -> None:
+    lab = Lab(1, standbys=1)
+    lab.run_ms(1_000)
+    before = [each for each in lab.cluster.events if type(each.event) is Configured]
+    with pytest.raises(FaultUnsupported, match="is the active"):
+        lab.faults.remove_server(lab.active)
+    with pytest.raises(FaultUnsupported, match="no server"):
+        lab.faults.remove_server("mds9")
+    three = Lab(1, standbys=2)
+    three.run_ms(1_000)
+    first, second = three.standbys
+    three.faults.remove_server(first)
+    three.run_ms(3_000)
+    with pytest.raises(FaultUnsupported, match="never counts fewer than 2"):
+        three.faults.remove_server(second)
+    assert before == [each for each in lab.cluster.events if type(each.event) is Configured]

@@ -1,0 +1,53 @@
+"""Schedules in which a known bug of ours does its damage, by the name of its switch (nodes/mutations.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nodes.metadata.operations import Mkdir, Stat
+from nodes.protocols.paxos.messages import Accept, Success
+from nodes.trace.events import Committed
+from nodes.wire.messages import Message
+from tests.simulation.paxos.lab import Lab
+
+Schedule = Callable[[Lab], None]
+
+
+def executes_past_hole(lab: Lab) -> None:
+    """A member comes back; what was decided without it does not reach it, later slots do, and the primary says that all are decided."""
+    lab.ada.call(Mkdir("/a"))
+    behind = lab.secondaries[0]
+    lab.faults.crash(behind)
+    lab.run_ms(8_000)
+    lab.ada.call(Mkdir("/lost"))
+    missing = max(stamped.event.sn for stamped in lab.told(Committed))
+    lab.ada.call(Mkdir("/after"))
+    slots: list[int] = []
+
+    def lost(sender: str, receiver: str, message: Message) -> bool:
+        if type(message) is not Accept or receiver != behind or not message.records:
+            return False
+        slots.append(message.first)
+        return message.first <= missing
+
+    late = lab.cluster.hold(lost)
+    lab.faults.restart(behind)
+    decisions = lab.cluster.hold(
+        lambda sender, receiver, message: type(message) is Success and receiver == behind
+    )
+    lab.cluster.run_until(lambda: bool(slots))
+    lab.run_ms(5)
+    decisions.release()
+    for number in range(4):
+        lab.begin(lab.eve, Mkdir(f"/later{number}"))
+        lab.run_ms(5)
+    lab.run_ms(100)
+    late.release()
+    lab.run_ms(2_000)
+    for client in (lab.ada, lab.eve):
+        for _ in range(4):
+            lab.begin_and_wait(client, Stat("/lost"))
+    lab.finish_somehow()
+
+
+SCHEDULES: dict[str, Schedule] = {"executes_past_hole": executes_past_hole}

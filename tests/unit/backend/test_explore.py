@@ -1,0 +1,113 @@
+"""`explore` with wrong wishes, files of trials, and what is kept when a search is ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from backend.cli import entry
+from backend.explore import found
+from backend.explore.campaign import Campaign, Target
+from backend.explore.executors import WorkersLost
+from backend.explore.work import Job, encode, outcome_of, work
+from backend.scenarios.reading import read
+from nodes.explore.draw import draw
+from nodes.explore.plan import Failure, Outcome
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "explore what? Give a scenario file, --protocol NAME or --all"),
+        (["--protocol", "fax"], "the protocol 'fax' is unknown"),
+        (["--all", "--seeds", "9..3"], "write A..B with A"),
+        (["--all", "--seeds", "1..99999999"], "at most 1000000 seeds"),
+        (["--all", "--mutation", "nothing"], "'nothing' is no mutation; there are join_under_load"),
+        (["--all", "--hole", "nothing"], "'nothing' is no hole; there are"),
+        (["nowhere.yaml"], "nowhere.yaml: No such file"),
+    ],
+)
+def test_wrong_wishes_get_one_line(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert entry(["explore", *arguments]) == 2
+    said = capsys.readouterr().err
+    assert words in said and said.count("\n") == 1
+
+
+def failing(seed: int) -> Outcome:
+    return Outcome(
+        draw(seed, "mams"), [Failure("no lost write", "here", "group 3 is gone: it had been answered")]
+    )
+
+
+def test_a_failure_becomes_a_file_that_runs(tmp_path: Path) -> None:
+    outcome = failing(11)
+    path = found.write(outcome, tmp_path)
+    [scenario] = read(path)
+    assert scenario.plan() == outcome.plan and scenario.seed == 11
+    assert path.name == "mams-no-lost-write-11.yaml"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("seed: 1\ntrial: {cluster: {protocol: mams}, callers: 3}", "Expected `array`"),
+        ("seed: 1\ntrial: {cluster: {}, callers: [{name: c1, calls: [fly]}]}", "is no call"),
+        ("seed: 1\ntrial: {cluster: {groups: []}}", "groups, not 0"),
+        ("seed: 1\ntrial: {cluster: {}}\nsteps: [{at: 1s, mark: k1}]", "no steps"),
+    ],
+)
+def test_a_wrong_trial_is_refused_with_its_line(
+    tmp_path: Path, text: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "trial.yaml"
+    path.write_text(f"name: a trial\nteaches: nothing\n{text}\n")
+    assert entry(["run", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert words in said and f"{path}:" in said and said.count("\n") == 1
+
+
+def test_a_trial_runs_on_the_simulator_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = found.write(failing(11), tmp_path)
+    assert entry(["run", str(path), "--on", "processes"]) == 2
+    assert "a trial runs on the simulator, not on processes" in capsys.readouterr().err
+
+
+class Dying:
+    """Workers of which nobody is left after some results."""
+
+    width = 2
+
+    def __init__(self, after: int):
+        self._after = after
+        self._jobs: list[bytes] = []
+
+    def submit(self, job: bytes) -> None:
+        self._jobs.append(job)
+
+    def results(self, timeout_s: float) -> Iterator[bytes]:
+        if not self._after:
+            raise WorkersLost("the Dask cluster has gone")
+        self._after -= 1
+        yield work(self._jobs.pop(0))
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+def test_what_was_found_is_kept_when_the_workers_are_lost() -> None:
+    tally = Campaign(Target(("single",)), Dying(3), range(1, 100), None).run()
+    assert tally.seeds == 3 and tally.incomplete == "the Dask cluster has gone"
+
+
+def test_a_seed_is_one_plan_wherever_it_runs() -> None:
+    outcome = outcome_of(work(encode(Job(4, "single"))))
+    assert outcome.plan == draw(4, "single") and outcome.clean
+
+
+def test_given_seeds_are_run_exactly() -> None:
+    tally = Campaign(Target(("single", "mams")), Dying(4), range(5, 9), None).run()
+    assert tally.seeds == 4 and tally.by_family == {"single": 2, "mams": 2}
