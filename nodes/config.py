@@ -109,6 +109,19 @@ class JournalConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
             )
 
 
+class Knobs(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Sizes inside the servers that change no promise; tiny ones bring rare paths about. 0 is what is built in."""
+
+    segment_bytes: Annotated[int, msgspec.Meta(ge=0, le=1 << 30)] = 0
+    """A journal's file takes no more records beyond this size."""
+    recent_records: Annotated[int, msgspec.Meta(ge=0, le=1 << 20)] = 0
+    """Records of a journal that are kept in memory."""
+    records_per_group: Annotated[int, msgspec.Meta(ge=0, le=1 << 16)] = 0
+    """A journal group takes no more records than this."""
+    broadcasts: Annotated[int, msgspec.Meta(ge=0, le=1 << 10)] = 0
+    """Broadcasts of a symmetric member that may be under way at once."""
+
+
 class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     cluster: Name = "clover"
     protocol: str = "mams"
@@ -146,6 +159,7 @@ class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The mechanism that moves images: vssp, hdfs_pipeline."""
     data: DataConfig = DataConfig()
     journal: JournalConfig = JournalConfig()
+    knobs: Knobs = Knobs()
 
 
 class ServerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -226,7 +226,7 @@ class Active(Leader):
         )  # fmt: skip
         writer = self.writer = JournalWriter(
             replica.world, replica.group.name, replica.group.number, self.neighbours is not None, self.epoch, replica.origin.incarnation,
-            log, replica.state, sync,
+            log, replica.state, sync, replica.config.cluster.knobs.records_per_group,
         )  # fmt: skip
         replica.pool.on_own_durable = sync.on_own_durable
         self.keeper = ConfigurationKeeper(replica, sync, self.epoch, log.last.sn)
