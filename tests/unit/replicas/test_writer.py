@@ -28,7 +28,7 @@ class Bench:
         self.configuration_number = 0
         self.log = SimpleNamespace(last=NOTHING, mark_at=lambda sn: Mark(0, 1, sn, 0))
         self.namespace = Namespace()
-        self.namespace.sessions.open("ada", None)
+        self.namespace.sessions.open("ada", 0, None)
         self.state = ReplicatedState(self.namespace, 0, lambda *told: None)
         world = SimpleNamespace(
             when_idle=self.idle.append,
@@ -79,6 +79,6 @@ def test_records_that_are_taken_back_before_their_group_is_closed_are_in_it_once
     assert [len(group.records) for group in bench.written] == [1]
     bench.writer.count()
     other = Namespace()
-    other.sessions.open("ada", None)
+    other.sessions.open("ada", 0, None)
     other.apply(make(1))
     assert bench.state.commit_sn == 1 and bench.namespace.digest == other.digest
