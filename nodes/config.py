@@ -142,7 +142,7 @@ class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     holes: Holes = Holes()
     mutations: Mutations = Mutations()
     session_ttl_ms: Milliseconds = 600_000
-    """A client of which nothing was recorded for so long, by the stamps of records, is dead: its session ends, and what it was writing is given up.
+    """A client of which nothing was recorded for so long, by the stamps of records, is dead: its session ends, and its hold on files.
     Clients renew their sessions every third of it."""
     min_in_step: int = 0
     """Size below which a group answers reads only; 0 means half of the first configuration, rounded up (safety rule 19)."""

@@ -30,9 +30,9 @@ class Leading(Leader):
         self._replica = replica
         self._journal = journal
         self._epoch = 0
-        self.answering = Answering(
-            replica.world, replica.state, self.lease, replica.times, replica.config.cluster
-        )
+        cluster = replica.config.cluster
+        early = cluster.holes.reads_before_flush
+        self.answering = Answering(replica.world, replica.state, self.lease, replica.times, cluster, early)
         self._writer: JournalWriter | None = None
 
     @property

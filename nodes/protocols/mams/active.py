@@ -54,9 +54,9 @@ class Active(Leader):
         self.keeper: ConfigurationKeeper | None = None
         self.renewing: RenewingSessions | None = None
         self.imaging: Imaging | None = None
-        self.answering = Answering(
-            replica.world, replica.state, self.lease, replica.times, replica.config.cluster
-        )
+        cluster = replica.config.cluster
+        early = cluster.holes.reads_before_flush
+        self.answering = Answering(replica.world, replica.state, self.lease, replica.times, cluster, early)
         self.neighbours: Neighbours | None = None
         """None in a cluster of one group."""
         self.host: Host | None = None
