@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from nodes.config import MILLISECOND, SECOND
 from nodes.explore import audit
 from nodes.explore.atlas import Atlas
+from nodes.explore.branches import EVERY, Arcs
 from nodes.explore.core import disturbed_still, heal_all, heal_core
 from nodes.explore.coverage import Coverage
 from nodes.explore.deeds import carry_out, resolve, take_back
@@ -62,12 +63,15 @@ class Trial:
     # --- the whole -------------------------------------------------------------------------------------------------
 
     def run(self) -> Outcome:
+        arcs = Arcs()
         try:
-            self._phases()
+            with arcs.measuring(self.plan.seed % EVERY == 0):
+                self._phases()
         except Stuck as stuck:
             self.fail("service", "loop", str(stuck))
         except Exception as bug:
             self.fail("no exception", place_of(bug), f"{type(bug).__name__}: {bug}")
+        self.coverage.seen.update(arcs.features())
         self.lamps.finish()
         self.failures += self._verdicts()
         return self._outcome()
