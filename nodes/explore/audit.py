@@ -205,7 +205,7 @@ def report(
     trial: Trial, invariant: str, one: str, mine: dict[str, bool], other: str, theirs: dict[str, bool]
 ) -> None:
     if mine != theirs:
-        paths = sorted(path for path in {*mine, *theirs} if mine.get(path) != theirs.get(path))
+        paths = [path for path in sorted({*mine, *theirs}) if mine.get(path) != theirs.get(path)]
         words = {None: "absent", True: "a directory", False: "a file"}
         path = paths[0]
         trial.fail(
