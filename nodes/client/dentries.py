@@ -15,7 +15,9 @@ KEPT = 100_000
 class Dentries:
     """Inode numbers of directories by path."""
 
-    def __init__(self) -> None:
+    def __init__(self, stale: bool = False) -> None:
+        self._stale = stale
+        """The known bug `stale_dentry_cache`."""
         self._known: dict[str, int] = {}
         self.moves = 0
 
@@ -43,7 +45,8 @@ class Dentries:
     def forget_all(self, moves: int) -> None:
         """Under a larger count nothing of what was known is to be trusted."""
         if moves > self.moves:
-            self._known.clear()
+            if not self._stale:
+                self._known.clear()
             self.moves = moves
 
     def gone(self, path: str) -> None:

@@ -77,7 +77,7 @@ class SmartClient:
         """Who answers reads knows by its lease who leads: what it names is asked at once."""
         self._alone = len(self._groups) == 1
         self._long_ns = 0 if reports_calls else LONG_NS
-        self._dentries = Dentries()
+        self._dentries = Dentries(cluster.mutations.stale_dentry_cache)
         self._seen_ns = 0
         self._next = 0
         self._open: dict[int, Course] = {}
@@ -110,10 +110,10 @@ class SmartClient:
         if self._mutations.view_unreachable:
             return
         for number, routes in self._groups.items():
-            if routes.knows(peer) or (peer in self._data_nodes and number == copy.group):
-                for name in dict.fromkeys((copy.active, *copy.addresses)):
-                    self._world.network.know(name, copy.addresses.get(name, ""))
-                    routes.learn(name)
+            told = routes.knows(peer) or (peer in self._data_nodes and number == copy.group)
+            if told and copy.active:
+                self._world.network.know(copy.active, copy.addresses.get(copy.active, ""))
+                routes.learn(copy.active)
 
     def _ask_pool(self, group: int) -> None:
         """After a round in which nobody answered: the copy of the view in the pool (CFS §4.4)."""

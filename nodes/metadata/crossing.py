@@ -62,8 +62,10 @@ class Voted(msgspec.Struct, array_like=True):
 class Crossing:
     """The tables, with their part of the digest."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, keeps_aborted: bool = False) -> None:
         self._tree = tree
+        self._keeps_aborted = keeps_aborted
+        """The known bug `undo_forgotten`."""
         self.next_seq = 1
         self.begun: dict[int, Begun] = {}
         self.decided: dict[int, Decided] = {}
@@ -208,8 +210,9 @@ class Crossing:
             return
         self._set("promised", key, None, undo)
         self._release(promised.changes, undo, promised=True)
-        if record.commit:
-            carry_out(self._tree, promised.changes, record.numbers, record.at_ns, undo)
+        if record.commit or self._keeps_aborted:
+            numbers = record.numbers or promised.numbers
+            carry_out(self._tree, promised.changes, numbers, record.at_ns, undo)
 
     def _raise_watermark(self, group: int, finished_below: int, undo: Undo) -> None:
         before = self.watermarks.get(group, 0)

@@ -51,13 +51,19 @@ ALTERABLE = ("mode", "owner", "group", "mtime_ns", "atime_ns", "replication")
 class Namespace:
     """Inodes, dentries and client sessions of one group."""
 
-    def __init__(self, group: int = 1, short_memory: bool = False, dentry_locks_only: bool = False):
+    def __init__(
+        self,
+        group: int = 1,
+        short_memory: bool = False,
+        dentry_locks_only: bool = False,
+        keeps_aborted: bool = False,
+    ):
         self.group = group
         self.short_memory = short_memory
         self.dentry_locks_only = dentry_locks_only
         self.tree = Tree(group, dentry_locks_only)
         self.sessions = Sessions(short_memory)
-        self.crossing = Crossing(self.tree)
+        self.crossing = Crossing(self.tree, keeps_aborted)
         self.newest_ns = 0
         """`at_ns` of the last record."""
         self.read: Callable[[Read, Start], Result] = Reader(self.tree).read

@@ -51,6 +51,7 @@ class Sessions:
     def __init__(self, short: bool):
         self._short = short
         self._sessions: dict[str, Session] = {}
+        self._taken_over: set[tuple[int, int]] = set()
         self.digest = 0
 
     def __iter__(self):  # type: ignore[no-untyped-def]
@@ -170,6 +171,14 @@ class Sessions:
         session.results.update(forgotten)
         session.lowest_open, session.used_ns = lowest_open, used_ns
         self.digest = digest
+
+    def forget_taken_over(self) -> None:
+        """The known bug `duplicate_after_second_failover`: results that the tenure before has taken over go when the next one begins."""
+        for session in self._sessions.values():
+            for number in [number for number in session.results if (session.key, number) in self._taken_over]:
+                gone = session.result_term(number, session.results.pop(number))
+                self.digest = (self.digest - gone) & MASK
+        self._taken_over = {(s.key, number) for s in self._sessions.values() for number in s.results}
 
     def _forget_all(self, undo: Undo) -> None:
         kept = [(session, dict(session.results)) for session in self._sessions.values() if session.results]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -30,6 +31,7 @@ class Leader:
         self._tenure = tenure
         self._ended = ended
         self.lease = Lease(server.world, server.config.cluster)
+        self._confirm_now = asyncio.Event()
         self.serving = False
         self.sits_out = False
         """Too few answered: this server leaves the next round to the others (safety rule 17)."""
@@ -60,6 +62,10 @@ class Leader:
         self._end()
         self._role("none", reason)
         self._ended()
+
+    def on_connected(self) -> None:
+        """The connection to coordination is there again: what its loss suspended is confirmed now, not with the next heartbeat."""
+        self._confirm_now.set()
 
     def on_begun(self, epoch: int) -> bool:
         """A later epoch has begun: one of an earlier serves no more. Whether that is so."""
@@ -108,7 +114,10 @@ class Leader:
                 await clock.sleep(pause_ns // 10)
                 continue
             self.lease.confirmed(sent_ns)
-            await clock.sleep(pause_ns)
+            self._confirm_now.clear()
+            timer = clock.call_later(pause_ns, self._confirm_now.set)
+            await self._confirm_now.wait()
+            timer.cancel()
 
     async def _confirm_lock(self) -> None:
         """Raises LostLock; ViewMoved or CoordinationError when nothing is confirmed for now."""

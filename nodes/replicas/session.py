@@ -66,6 +66,8 @@ class Session(Generic[L]):
             self.scope.spawn(confirmations.keep_up(self._server.world.clock), "confirmations")
             self.scope.spawn(self._take_part(), "membership")
         self._following.wake()
+        if self.leader is not None:
+            self.leader.on_connected()
 
     def _lose(self) -> None:
         assert self.scope is not None

@@ -21,6 +21,10 @@ class ReplicatedState:
         self.commit_sn = sn
         self.applied_sn = sn
         self._applied = applied
+        self._epoch = 0
+        """Of the last group that was applied."""
+        self.forgets = False
+        """The known bug `duplicate_after_second_failover`."""
         self._pending: deque[JournalGroup] = deque()
         """Groups of the journal that are not in the namespace, in order."""
         self._undo: deque[tuple[int, JournalGroup, list[Any]]] = deque()
@@ -64,6 +68,7 @@ class ReplicatedState:
 
     def _apply(self, group: JournalGroup, undo: list[Any] | None) -> None:
         namespace = self.namespace
+        self._begin(group.epoch)
         for record in group.records:
             namespace.apply(record, undo)
         self.applied_sn = group.sn
@@ -80,9 +85,16 @@ class ReplicatedState:
 
     def applied_ahead(self, group: JournalGroup, undo: list[Any]) -> None:
         """The active closed a group whose records it had applied one by one."""
+        self._begin(group.epoch)
         self.applied_sn = group.sn
         self._undo.append((group.sn, group, undo))
         self._applied(group.sn, group.epoch, self.namespace.digest)
+
+    def _begin(self, epoch: int) -> None:
+        """A group of this epoch is applied."""
+        if self.forgets and epoch != self._epoch:
+            self.namespace.sessions.forget_taken_over()
+        self._epoch = epoch
 
     def ahead(self) -> list[JournalGroup]:
         """The closed groups in the namespace that are not known to be committed, oldest first."""

@@ -151,7 +151,7 @@ def open_replica(
     holes = config.cluster.holes
     origin = stored_origin(world.disk)
     mutations = config.cluster.mutations
-    journal = Journal.open(world.disk, "journal", mutations)
+    journal = Journal.open(world.disk, "journal", mutations, config.cluster.knobs)
     identity = Identity(world, journal)
     replica: Replica
     images = choice.image_store(
@@ -172,6 +172,7 @@ def open_replica(
     state = ReplicatedState(
         namespace, image.sn, lambda sn, epoch, digest: tell_applied(world, sn, epoch, digest)
     )
+    state.forgets = config.cluster.mutations.duplicate_after_second_failover
     commit_sn = image.sn
     for written in log.load():
         pins.on_group(written)
@@ -255,7 +256,8 @@ def tell_applied(world: World, sn: int, epoch: int, digest: int) -> None:
 
 def empty_namespace(config: ServerConfig, group: GroupConfig) -> Namespace:
     holes = config.cluster.holes
-    return Namespace(group.number, holes.short_duplicate_memory, holes.dentry_locks_only)
+    keeps_aborted = config.cluster.mutations.undo_forgotten
+    return Namespace(group.number, holes.short_duplicate_memory, holes.dentry_locks_only, keeps_aborted)
 
 
 def stored_epoch(world: World) -> int:

@@ -91,12 +91,13 @@ PAPER = {"election": "Recovery", "upgrade": "Recovery", "view": "Recovery"}
 def open_member(world: World, config: ServerConfig, group: GroupConfig) -> Member:
     """Reads log and promised ballot. Raises Damaged, OSError."""
     holes = config.cluster.holes
-    journal = Journal.open(world.disk, "journal", config.cluster.mutations)
+    journal = Journal.open(world.disk, "journal", config.cluster.mutations, config.cluster.knobs)
     identity = Identity(world, journal)
     log = SlotLog(world, journal)
     queue = CoordinationQueue(config.cluster.mutations)
     namespace = Namespace(group=group.number, short_memory=holes.short_duplicate_memory)
     state = ReplicatedState(namespace, 0, lambda sn, epoch, digest: _tell_applied(world, sn, epoch, digest))
+    state.forgets = config.cluster.mutations.duplicate_after_second_failover
     packing = PACKINGS[config.cluster.protocol]()
     promised = stored_ballot(world.disk)
     decided: list[LogRecord] = []

@@ -5,8 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.config import DataConfig
-from nodes.metadata.operations import AddBlock, Append, Create, Granted, Mkdir, Open, Opened, Stat
+from nodes.metadata.operations import (
+    AddBlock,
+    Append,
+    Complete,
+    Create,
+    Granted,
+    Mkdir,
+    Open,
+    Opened,
+    Rename,
+    Stat,
+)
 from nodes.mutations import Mutations
+from nodes.wire.messages import Answer
 from tests.simulation.baselines.lab import lab_of
 from tests.simulation.mams.lab import SETTLE_NS, Lab
 
@@ -25,8 +37,33 @@ def sessions_never_end(lab: Lab) -> None:
     for _ in range(8):
         lab.run_ms(TTL_MS // 2)
         lab.eve.call(Stat("/eve"))
-    lab.eve.call(Append("/f"))
-    assert lab.eve.call(Open("/f")).result.blocks == []  # type: ignore[union-attr]
+    left = lab.eve.call(Append("/f"))
+    assert isinstance(left.result, Opened) and left.result.unfinished is not None
+    block = left.result.unfinished.number
+    lab.eve.call(Complete(left.result.inode, left.number, block))
+    assert not lab.eve.call(Open("/f")).result.writing  # type: ignore[union-attr]
+
+
+def duplicate_after_second_failover(lab: Lab) -> None:
+    """The answers of a call are lost while two actives after each other are replaced; then it is asked again."""
+    lab.ada.call(Mkdir("/a"))
+    lost = lab.cluster.hold(lambda sender, receiver, message: receiver == "ada" and type(message) is Answer)
+    call = lab.begin(lab.ada, Mkdir("/once"))
+    lab.cluster.run_until(lambda: bool(lost.messages), SETTLE_NS)
+    for server in list(lab.cluster.view()):
+        lab.faults.cut("ada", server)
+    lost.drop()
+    lab.eve.call(Rename("/once", "/moved"))
+    for _ in range(2):
+        leader = lab.serving()[-1].server
+        lab.faults.crash(leader)
+        lab.await_next_active()
+        lab.faults.restart(leader)
+        lab.cluster.run_until(lab.cluster.settled, SETTLE_NS)
+        lab.eve.call(Create(f"/served-{leader}"))
+    lab.faults.heal_all()
+    lab.cluster.run_until(call.done, SETTLE_NS)
+    lab.ada.call(Stat("/moved"))
 
 
 def view_unreachable(lab: Lab) -> None:
@@ -53,6 +90,7 @@ def serves(lab: Lab, gone: str) -> bool:
 
 
 SCHEDULES: dict[str, Callable[[Lab], None]] = {
+    "duplicate_after_second_failover": duplicate_after_second_failover,
     "sessions_never_end": sessions_never_end,
     "view_unreachable": view_unreachable,
 }
@@ -61,4 +99,6 @@ SCHEDULES: dict[str, Callable[[Lab], None]] = {
 def lab_for(name: str, seed: int, protocol: str = "mams", on: bool = True) -> Lab:
     if name == "view_unreachable":
         return Lab(seed, standbys=1, data=DataConfig(nodes=["dn1", "dn2"]), mutations=Mutations(**{name: on}))
+    if name == "duplicate_after_second_failover":
+        return lab_of(protocol, seed, standbys=2, mutations=Mutations(**{name: on}))
     return lab_of(protocol, seed, standbys=2, session_ttl_ms=TTL_MS, mutations=Mutations(**{name: on}))

@@ -25,7 +25,11 @@ def test_with_the_mutation_something_breaks(name: str) -> None:
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     ("name", "protocol"),
-    [("view_unreachable", "mams"), *(("sessions_never_end", family) for family in FAMILIES)],
+    [
+        ("view_unreachable", "mams"),
+        *(("duplicate_after_second_failover", family) for family in ("mams", "qjm", "packed-paxos")),
+        *(("sessions_never_end", family) for family in FAMILIES),
+    ],
 )
 def test_without_it_everything_holds(name: str, seed: int, protocol: str) -> None:
     lab = lab_for(name, seed, protocol, False)

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import SECOND
-from nodes.metadata.operations import Create, Delete, Mkdir, Rename, Stat
+from nodes.metadata.operations import Create, Delete, List, Mkdir, Rename, Stat
 from nodes.wire.messages import Answer, Request
 from tests.simulation.dcfs2.lab import Groups
-from tests.simulation.dcfs2.schedules import directory_of
+from tests.simulation.dcfs2.schedules import directory_of, held, until_held
+from tests.simulation.dcfs2.test_caches import hear_of_moves
 
 
 def answers_lost_until_asked_again(lab: Groups, operation: Any) -> Any:
@@ -44,6 +45,33 @@ def retry_across_moved_directory(lab: Groups) -> None:
     assert call.exception() is None
 
 
+def stale_dentry_cache(lab: Groups) -> None:
+    """A directory moves, its client hears of it by another call, and goes on below the old name."""
+    old = directory_of(lab, 2)
+    lab.eve.call(Rename(old, "/moved"))
+    hear_of_moves(lab)
+    call = lab.ada.spawn(Create(f"{old}/f"))
+    lab.cluster.run_until(call.done, 30 * SECOND)
+    lab.eve.call(List("/moved"))
+    lab.finish()
+
+
+def undo_forgotten(lab: Groups) -> None:
+    """The coordinator of a rename dies when the other group has promised; whoever takes over decides Abort, and the call is tried again."""
+    old, new = directory_of(lab, 1), directory_of(lab, 2)
+    lab.ada.call(Create(f"{old}/f"))
+    votes = held(lab, "Vote", lab.servers(1))
+    call = lab.ada.spawn(Rename(f"{old}/f", f"{new}/g"))
+    until_held(lab, votes)
+    lab.cluster.faults.crash(lab.active(1))
+    votes.drop()
+    lab.cluster.run_until(call.done, 60 * SECOND)
+    lab.calls.append(call)
+    lab.eve.call(List(new))
+    lab.eve.call(List(old))
+    lab.finish()
+
+
 def clock_jump_stamps(lab: Groups) -> None:
     """The wall clock of one group's active jumps an hour ahead, that of the other an hour back; directories come to both."""
     for group, hours in ((1, 1), (2, -1)):
@@ -73,6 +101,8 @@ def view_of_all_groups(lab: Groups) -> None:
 
 
 SCHEDULES: dict[str, Callable[[Groups], None]] = {
+    "stale_dentry_cache": stale_dentry_cache,
+    "undo_forgotten": undo_forgotten,
     "retry_across_moved_directory": retry_across_moved_directory,
     "view_of_all_groups": view_of_all_groups,
     "clock_jump_stamps": clock_jump_stamps,

@@ -207,7 +207,19 @@ def test_the_holder_writes_once_per_heartbeat_and_the_others_read_as_often() -> 
     assert lab.cluster.ensemble.tree.zxid - zxid == 10, "nobody writes anything else"
 
 
-def test_the_mutation_free_wait_is_seen_in_the_wait_itself() -> None:
+@pytest.mark.parametrize("protocol", SOME)
+def test_a_connection_that_is_there_again_is_confirmed_at_once(protocol: str) -> None:
+    """What the loss of one server of the ensemble suspended is not left so until the next heartbeat."""
+    lab = Lab(1, protocol)
+    lab.await_heartbeat()
+    lab.faults.crash(lab.cluster.ensemble.member_of(lab.old))
+    lab.run_ms(50)
+    began_ns = lab.cluster.now_ns
+    lab.ada.call(Mkdir("/again"))
+    assert lab.cluster.now_ns - began_ns < SECOND
+
+
+def test_the_wait_is_the_lease_with_its_margin() -> None:
     """An active that is cut off and never heard of: its lease, with margin, from the last confirmation on."""
     lab = Lab(1, "mams")
     lab.await_heartbeat()

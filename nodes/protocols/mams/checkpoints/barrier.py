@@ -193,7 +193,10 @@ class GroupBarrier:
         """Everything is committed, and no operation is open that another group shares."""
         crossing = self._replica.state.namespace.crossing
         is_open = crossing.begun or crossing.decided or crossing.promised or crossing.voted
-        return self._writer.idle and not (self._writer.parked or is_open or self._answering.shares)
+        shares = is_open or self._answering.shares
+        if self._replica.config.cluster.mutations.barrier_inside_operation:
+            shares = False
+        return self._writer.idle and not (self._writer.parked or shares)
 
     def _step(self, step: str, detail: str) -> None:
         self._replica.step("checkpoint", step, PAPER, detail, self._epoch)
