@@ -65,7 +65,7 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     view_unreachable: bool = False
     """A client knows only the servers of its configuration."""
     view_of_all_groups: bool = False
-    """The copy of a group's view names the servers of all groups: a client asks one group for what is another's, and takes its word."""
+    """A client takes every server in the copy of a group's view for one of that group: it asks another group, and takes its word."""
     clock_jump_stamps: bool = False
     """Records are stamped by a wall clock, however far it jumps."""
     stale_dentry_cache: bool = False

@@ -52,7 +52,6 @@ class Following:
         self._holder = ""
         """Of the lock."""
         self._addresses: dict[str, str] = {}
-        """Of the servers of this group: a client asks whoever is named here in the name of the group."""
         self._changed = asyncio.Event()
         once = server.config.cluster.mutations.forgotten_watch
         self._watches = [Watch(self.wake, once) for _ in range(3)]
@@ -85,13 +84,10 @@ class Following:
             return
         self.epoch, self.active = epoch, active
         world, view = self._server.world, self._server.view
-        of_all_groups = self._server.config.cluster.mutations.view_of_all_groups
         for name in await view.known_servers():
             if name != world.name:
-                registered = await view.registration(name)
-                world.network.know(name, registered.address)
-                if registered.group == view.group or of_all_groups:
-                    self._addresses[name] = registered.address
+                self._addresses[name] = await view.address(name)
+                world.network.know(name, self._addresses[name])
 
     async def changed(self, longest_ns: int = 0) -> None:
         """Waits until the view is to be looked at again, or for so long; 0: as long as it takes."""

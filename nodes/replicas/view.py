@@ -180,20 +180,14 @@ class GlobalView:
         return msgspec.json.decode(octets, type=Configuration), stat.version
 
     async def address(self, server: str, watch: Watch | None = None) -> str:
-        """Empty when it is not registered."""
-        return (await self.registration(server, watch)).address
-
-    async def registration(self, server: str, watch: Watch | None = None) -> Registration:
-        """Where a server listens, and its group; both empty when it is not registered."""
         callback = watch.arm() if watch else None
         try:
             octets, _ = await self._coordination.get(f"/cloverlab/servers/{server}", callback)
         except NoNode:
-            return Registration("", "")
-        return msgspec.json.decode(octets, type=Registration)
+            return ""
+        return msgspec.json.decode(octets, type=Registration).address
 
     async def known_servers(self, watch: Watch | None = None) -> list[str]:
-        """Of all groups."""
         return await self._coordination.children("/cloverlab/servers", watch.arm() if watch else None)
 
     # --- own place and draws ------------------------------------------------------------------------------------
