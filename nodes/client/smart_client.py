@@ -112,8 +112,16 @@ class SmartClient:
         for number, routes in self._groups.items():
             told = routes.knows(peer) or (peer in self._data_nodes and number == copy.group)
             if told and copy.active:
-                self._world.network.know(copy.active, copy.addresses.get(copy.active, ""))
-                routes.learn(copy.active)
+                self._learn_servers(routes, copy)
+
+    def _learn_servers(self, routes: Routes, copy: ViewCopy) -> None:
+        """Only the active is surely of that group: the copy has the addresses of all registered servers."""
+        names = [copy.active]
+        if self._mutations.view_of_all_groups:
+            names += copy.addresses
+        for name in names:
+            self._world.network.know(name, copy.addresses.get(name, ""))
+            routes.learn(name)
 
     def _ask_pool(self, group: int) -> None:
         """After a round in which nobody answered: the copy of the view in the pool (CFS §4.4)."""

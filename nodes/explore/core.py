@@ -6,6 +6,7 @@ import random
 
 from nodes.config import ClusterConfig
 from nodes.explore.atlas import Atlas
+from nodes.explore.load import Client
 from nodes.sim.cluster import SimCluster
 from nodes.sim.ensemble import COORDINATION
 from nodes.sim.faulting import FaultUnsupported
@@ -70,9 +71,16 @@ def heal_all(cluster: SimCluster) -> None:
             cluster.faults.resume(name)
 
 
-def disturbed_still(cluster: SimCluster) -> str:
-    """Who is not in step, for a person."""
+def disturbed_still(cluster: SimCluster, clients: list[Client]) -> str:
+    """Who is not in step, and which calls have not returned, for a person."""
     view = ", ".join(
         f"{name} {cluster.places.get(name) or cluster.servers[name].process}" for name in cluster.view()
     )
-    return f"the view is {view}"
+    waiting = [f"{client.name} waits for {calls_in_words(client)}" for client in clients if not client.done]
+    return "; ".join([f"the view is {view}", *waiting])
+
+
+def calls_in_words(client: Client) -> str:
+    """The calls under way; who has none is between two of them."""
+    calls = [f"call {number} ({call})" for number, call in client.under_way.items()]
+    return ", ".join(calls) or "its next call"

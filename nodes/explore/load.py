@@ -34,6 +34,7 @@ class Client:
         self.acknowledged: dict[str, int] = {}
         """Records of content that were acknowledged: tag to the inode of the file."""
         self.dead = False
+        self._under_way: dict[int, Call] = {}
         lanes = self._beginner() if caller.every_us else None
         if lanes is not None:
             self._open = 1
@@ -46,6 +47,11 @@ class Client:
     def done(self) -> bool:
         """Every call has returned, or nobody waits for it any more."""
         return self.dead or not self._open
+
+    @property
+    def under_way(self) -> dict[int, Call]:
+        """Calls that somebody still waits for, by their number in the plan; 0 ends the session."""
+        return {} if self.dead else self._under_way
 
     def die(self) -> None:
         """Its process is killed."""
@@ -84,6 +90,7 @@ class Client:
 
     async def _carry_out(self, number: int, call: Call) -> None:
         self.begun += 1
+        self._under_way[number] = call
         try:
             if isinstance(call, WithContent):
                 await self._with_content(number, call)
@@ -92,6 +99,8 @@ class Client:
             self.answered += 1
         except FsError as error:
             self.errors[error.name] = self.errors.get(error.name, 0) + 1
+        finally:
+            del self._under_way[number]
 
     async def _with_content(self, number: int, call: WithContent) -> None:
         """A put or append writes one record that says of itself whose it is."""

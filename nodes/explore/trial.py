@@ -188,7 +188,7 @@ class Trial:
         cluster = self.cluster
         if cluster.loop.run(cluster.now_ns + self.patience_ns, self._quiet):
             return True
-        self.fail("service", f"settle {when}", f"{when}: {disturbed_still(cluster)}")
+        self.fail("service", f"settle {when}", f"{when}: {disturbed_still(cluster, self.clients)}")
         return False
 
     def _quiet(self) -> bool:
