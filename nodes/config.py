@@ -109,6 +109,19 @@ class JournalConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
             )
 
 
+class Knobs(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Sizes inside the servers that change no promise; tiny ones bring rare paths about. 0 is what is built in."""
+
+    segment_bytes: Annotated[int, msgspec.Meta(ge=0, le=1 << 30)] = 0
+    """A journal's file takes no more records beyond this size."""
+    recent_records: Annotated[int, msgspec.Meta(ge=0, le=1 << 20)] = 0
+    """Records of a journal that are kept in memory."""
+    records_per_group: Annotated[int, msgspec.Meta(ge=0, le=1 << 16)] = 0
+    """A journal group takes no more records than this."""
+    broadcasts: Annotated[int, msgspec.Meta(ge=0, le=1 << 10)] = 0
+    """Broadcasts of a symmetric member that may be under way at once."""
+
+
 class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     cluster: Name = "clover"
     protocol: str = "mams"
@@ -129,7 +142,7 @@ class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     holes: Holes = Holes()
     mutations: Mutations = Mutations()
     session_ttl_ms: Milliseconds = 600_000
-    """A client of which nothing was recorded for so long, by the stamps of records, is dead: its session ends, and what it was writing is given up.
+    """A client of which nothing was recorded for so long, by the stamps of records, is dead: its session ends, and its hold on files.
     Clients renew their sessions every third of it."""
     min_in_step: int = 0
     """Size below which a group answers reads only; 0 means half of the first configuration, rounded up (safety rule 19)."""
@@ -146,6 +159,7 @@ class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The mechanism that moves images: vssp, hdfs_pipeline."""
     data: DataConfig = DataConfig()
     journal: JournalConfig = JournalConfig()
+    knobs: Knobs = Knobs()
 
 
 class ServerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

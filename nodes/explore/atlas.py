@@ -22,6 +22,7 @@ class Atlas:
         self._family: Family = family_named(cluster.protocol)
         self._sets: dict[str, list[str]] = {group.name: list(group.members) for group in cluster.groups}
         self._sets["journal"] = cluster.journal.nodes
+        self._journal = cluster.journal
         self._sets["data"] = cluster.data.nodes
         self._damaged: dict[str, dict[str, str]] = {name: {} for name in self._sets}
         self.configured: dict[str, int] = {}
@@ -51,10 +52,15 @@ class Atlas:
         return self.configured.get(label, len(self._sets[label]))
 
     def survives(self, label: str) -> int:
-        """So many members of a set may be damaged, and everything acknowledged is still there."""
+        """So many members of a set may be damaged, and everything acknowledged is still there and can be served.
+
+        Of bookies: an entry is on as many as its acknowledgement quorum, and a new ledger needs a whole ensemble.
+        """
         size = self._least.get(label, self._size(label))
         if label == "data":
             return max(0, min(size, 3) - 1)
+        if label == "journal" and self._family.journal_role == "bookie":
+            return max(0, min(self._journal.ack_quorum - 1, size - self._journal.ensemble))
         if self._family.journal_nodes and label != "journal":
             return max(0, size - 1)
         return max(0, size - 1) // 2

@@ -10,6 +10,7 @@ from nodes.config import (
     GroupConfig,
     Holes,
     JournalConfig,
+    Knobs,
     Timing,
 )
 from nodes.families import Family, family_named
@@ -48,8 +49,10 @@ def draw_cluster(
         log_octets=rng.choice((1 << 14, 1 << 16, 1 << 20, 50 << 20)),
         image_partitions=rng.choice((1, 2, 8)),
         image_store=rng.choice(("vssp", "vssp", "hdfs_pipeline")),
+        session_ttl_ms=rng.choice((2_000, 20_000, 600_000)),
+        knobs=draw_knobs(rng),
         data=draw_data(rng),
-        journal=JournalConfig(_journal_nodes(rng, family)),
+        journal=_journal(rng, family),
     )
 
 
@@ -79,15 +82,32 @@ def draw_timing(rng: random.Random) -> Timing:
     )
 
 
+def draw_knobs(rng: random.Random) -> Knobs:
+    """As built in, in half of the seeds."""
+    if rng.random() < 0.5:
+        return Knobs()
+    return Knobs(
+        segment_bytes=rng.choice((0, 300, 2_000)),
+        recent_records=rng.choice((0, 1, 8)),
+        records_per_group=rng.choice((0, 1, 2, 5)),
+        broadcasts=rng.choice((0, 1, 2)),
+    )
+
+
 def draw_data(rng: random.Random) -> DataConfig:
     count = rng.choice((0, 0, 0, 1, 3, 3, DATA_NODES_MAX))
     beat = rng.choice((200, 1_000))
     return DataConfig([f"dn{n}" for n in range(1, count + 1)], beat, beat * 6, rng.choice((200, 1_000)))
 
 
-def _journal_nodes(rng: random.Random, family: Family) -> list[str]:
-    names = family.journal_names()
-    if len(names) < 3:
-        return names
-    prefix = names[0].rstrip("0123456789")
-    return [f"{prefix}{n}" for n in range(1, rng.choice((len(names), len(names), 5)) + 1)]
+def _journal(rng: random.Random, family: Family) -> JournalConfig:
+    """Journal nodes in odd numbers or not; of bookies the three quorums too."""
+    fewest = family.journal_nodes
+    if fewest < 3:
+        return JournalConfig(family.journal_names())
+    names = family.journal_names(rng.choice((fewest, fewest, 5)))
+    if family.journal_role != "bookie":
+        return JournalConfig(names)
+    ensemble = rng.randint(2, min(4, len(names)))
+    write_quorum = rng.randint(2, ensemble)
+    return JournalConfig(names, ensemble, write_quorum, rng.randint(max(1, write_quorum - 1), write_quorum))

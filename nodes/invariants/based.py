@@ -15,6 +15,9 @@ BUFFERED_MAX = 200_000
 CHECKPOINTS_KEPT = 16
 """Of so many the model is kept; a recovery to an older one cannot be followed."""
 
+COPIED_MAX = 100_000
+"""Files and directories of which a copy is kept: it is made while the events of a live cluster wait."""
+
 Step = Callable[[Stamped, Any], None]
 Base = Callable[[], Model | None]
 """The model as of a barrier, once everything before it has been carried out."""

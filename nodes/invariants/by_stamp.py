@@ -10,7 +10,7 @@ from __future__ import annotations
 from heapq import heappop, heappush
 
 from nodes.invariants.answers import STATELESS, difference
-from nodes.invariants.based import CHECKPOINTS_KEPT, Base, Based
+from nodes.invariants.based import CHECKPOINTS_KEPT, COPIED_MAX, Base, Based
 from nodes.invariants.calls import UNKNOWN, WRITES, answered_wrongly, as_travelled, shown, tag_of
 from nodes.invariants.checker import SECOND, place_in_trace
 from nodes.invariants.model import Model
@@ -33,6 +33,7 @@ class Cut:
 
     def __init__(self) -> None:
         self.barriers: dict[str, int] = {}
+        self.too_large = False
         self.model: Model | None = None
         """None until something is carried out that is no part of the checkpoint."""
 
@@ -130,7 +131,7 @@ class ByStamp(Based):
         """The model as of a barrier; None while calls before it are still to be carried out."""
         self.look_for_base()
         cut = self._cuts.get(name)
-        if cut is None or self.unable or self.waits:
+        if cut is None or cut.too_large or self.unable or self.waits:
             return None
         open_calls = [self._stamps[key][1] for key in self._invoked if key in self._stamps]
         if any(cut.holds(where) for where in open_calls + [each[3] for each in self._due]):
@@ -193,7 +194,9 @@ class ByStamp(Based):
             return
         for cut in self._cuts.values():
             if not cut.holds(where):
-                cut.model = cut.model or self._model.copy()
+                if cut.model is None and not cut.too_large:
+                    cut.too_large = self._model.made > COPIED_MAX
+                    cut.model = None if cut.too_large else self._model.copy()
             elif cut.model is not None:
                 cut.model.run(as_travelled(event.operation), stamp_ns)
 

@@ -12,7 +12,7 @@ from collections import deque
 from typing import Any
 
 from nodes.invariants.answers import STATELESS, difference
-from nodes.invariants.based import CHECKPOINTS_KEPT, Base, Based
+from nodes.invariants.based import CHECKPOINTS_KEPT, COPIED_MAX, Base, Based
 from nodes.invariants.calls import UNKNOWN, WRITES, answered_wrongly, as_travelled, shown, tag_of
 from nodes.invariants.checker import PATIENCE_NS, SECOND, place_in_trace
 from nodes.invariants.journals import Journals
@@ -141,7 +141,7 @@ class Linearisable(Based):
     def _keep(self, name: str, sn: int) -> None:
         """The barrier has a group of its own."""
         position = position_of(sn, 1)
-        if not self.unable and position >= self._horizon:
+        if not self.unable and position >= self._horizon and self._model.made <= COPIED_MAX:
             self._kept[name] = self._model.copy(position)
 
     def inherit(self, before: Linearisable) -> None:

@@ -31,6 +31,8 @@ class Model:
         self.root = Node(True, Version(0, NO_ATTRIBUTES, None))
         self.past = Past()
         self._reached: Node | None = None
+        self.made = 0
+        """Files and directories, those that are gone too."""
         self._linked = False
         """A file has, or had, more than one name."""
         self._steps: dict[str, Callable[[list[Any], int, bool], Any]] = {
@@ -58,7 +60,7 @@ class Model:
     def copy(self, position: int = 1 << 63) -> Model:
         """The model as it was at this position, which it may have passed."""
         copy = Model()
-        copy.root, copy._linked = copy_of(self.root, position), self._linked
+        copy.root, copy._linked, copy.made = copy_of(self.root, position), self._linked, self.made
         return copy
 
     def run(self, operation: list[Any], position: int) -> Expected:
@@ -137,6 +139,7 @@ class Model:
         mode: int,
         position: int,
     ) -> Node:
+        self.made += 1
         node = Node(directory, Version(position, (mode, None, None, None, 1), None))
         self.past.set_name(names, name, node, position)
         return node

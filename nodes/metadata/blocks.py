@@ -115,11 +115,12 @@ class Bodies:
         self._change(body, [_restamped(block) for block in _unfinished(body)], body.writer, undo)
 
     def give_up(self, client: str, undo: Undo) -> None:
-        """Completes whatever this client was writing, without the unfinished block: nobody was answered what is in it."""
+        """Ends the client's hold on whatever it was writing; who writes there next settles the length of an unfinished block."""
         for inode in list(self._held):
             writer = self._bodies[inode].writer
             if writer is not None and writer.client == client:
-                self.grow(inode, 0, 0, undo)
+                body = self._bodies[inode]
+                self._change(body, _unfinished(body), None, undo)
 
     def drop(self, inodes: Iterable[int], undo: Undo) -> None:
         """Frees all blocks of these inodes, those among them that have a body."""

@@ -141,7 +141,7 @@ class OpenSession(_Operation, array_like=True, tag=True, gc=False):
 
 
 class CloseSession(_Operation, array_like=True, tag=True, gc=False):
-    """Ends the memory of one client's calls, and gives up what it was writing; whatever comes later is refused with ESTALE."""
+    """Ends the memory of one client's calls, and its hold on what it was writing; whatever comes later is refused with ESTALE."""
 
 
 class EndSession(_Operation, array_like=True, tag=True, gc=False):

@@ -141,7 +141,7 @@ class EndRecord(_InnerRecord, array_like=True, tag=True, gc=False):
 
 
 class EndSessionRecord(_InnerRecord, array_like=True, tag=True, gc=False):
-    """Nothing was recorded of a client for a session's time to live: it is forgotten, and what it was writing is given up (safety rule 10)."""
+    """Nothing was recorded of a client for a session's time to live: it is forgotten, and holds no file any more (safety rule 10)."""
 
     client: str
 

@@ -50,6 +50,7 @@ class Answering:
         lease: Lease,
         times: RecordClock,
         cluster: ClusterConfig,
+        early: bool,
     ):
         self._world = world
         self._state = state
@@ -58,7 +59,7 @@ class Answering:
         self._times = times
         self._idle_sessions = IdleSessions(world.clock, cluster)
         self._mutations = cluster.mutations
-        self._early = cluster.holes.reads_before_flush
+        self._early = early
         """Reads and errors do not wait for what they show (`reads_before_flush`)."""
         self.writer: JournalWriter | None = None
         self.epoch = 0

@@ -38,9 +38,12 @@ class JournalWriter:
         log: ReplicaLog,
         state: ReplicatedState,
         sync: JournalSync,
+        records_max: int = 0,
     ):
+        """`records_max`: of a group; 0 is what is built in."""
         self._world = world
         self._group = group
+        self._records_max = records_max or RECORDS_MAX
         self._number = number
         self._tells_stamps = tells_stamps
         """In a cluster of several groups: what was committed when, and for whom else."""
@@ -81,7 +84,7 @@ class JournalWriter:
     @property
     def full(self) -> bool:
         """The open group takes no more calls; `on_unparked` tells when the next one does."""
-        return len(self._records) >= RECORDS_MAX
+        return len(self._records) >= self._records_max
 
     @property
     def open_sn(self) -> int:

@@ -52,7 +52,7 @@ class Bookie:
     def __init__(self, world: World, config: JournalNodeConfig):
         self._world = world
         self._ignoring = Ignoring(world)
-        self._journal = Journal.open(world.disk, "journal", config.cluster.mutations)
+        self._journal = Journal.open(world.disk, "journal", config.cluster.mutations, config.cluster.knobs)
         self._identity = Identity(world, self._journal)
         self._ledgers: dict[int, LedgerPart] = {}
         for place, octets in self._journal.entries(1, self._journal.last_sn):

@@ -67,7 +67,7 @@ class JournalNode:
             self._kept = unseal(STATE_FILE, MAGIC, FORMAT, world.disk.read(STATE_FILE), Kept)
         except FileNotFoundError:
             self._kept = Kept()
-        journal = Journal.open(world.disk, "journal", config.cluster.mutations)
+        journal = Journal.open(world.disk, "journal", config.cluster.mutations, config.cluster.knobs)
         self._identity = Identity(world, journal)
         self._log = ReplicaLog(journal, NOTHING, False)
         self._good_sn = 0

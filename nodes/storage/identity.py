@@ -15,11 +15,13 @@ import msgspec
 
 from nodes.storage.journal_file import Journal
 from nodes.storage.sealed import seal, unseal
+from nodes.trace.events import Warned
 from nodes.world import World
 
 DISK_FILE = "disk"
 MAGIC = b"CLVRDISK"
 FORMAT = 1
+DOUBTS = "this server counts again when its disk is recorded anew"
 BEFORE_MAX = 16
 INSTANCE_BITS = 53
 """A number that JavaScript and JSON keep exactly."""
@@ -50,6 +52,9 @@ class Identity:
         instance = Random(f"{world.name}/{world.clock.wall_ns()}").getrandbits(INSTANCE_BITS) or 1
         if self._journal.doubtful is None:
             return DiskId(instance)
+        world.trace.emit(
+            Warned(f"what the journal had behind {self._journal.doubtful.sn} is damaged: {DOUBTS}")
+        )
         before = (0,) if stored is None else (*stored.before, stored.instance)
         return DiskId(instance, before[-BEFORE_MAX:])
 
@@ -59,9 +64,3 @@ class Identity:
             await self._disk.replace(DISK_FILE, seal(MAGIC, FORMAT, self.id))
             self._is_kept = True
         await self._journal.renewed()
-
-    async def trust(self) -> None:
-        """The group has recorded this disk: it lacks nothing. Durable when it returns. Raises OSError."""
-        if self.id.before:
-            self.id = DiskId(self.id.instance)
-            await self._disk.replace(DISK_FILE, seal(MAGIC, FORMAT, self.id))

@@ -21,6 +21,7 @@ from itertools import pairwise
 
 import msgspec
 
+from nodes.config import Knobs
 from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.storage.records import (
     HEADER,
@@ -42,6 +43,7 @@ SEGMENT_OCTETS = 16 << 20
 SEGMENT_NAME = re.compile(r"^[0-9]{20}$")
 RECENT = 512
 """Records kept in memory for those who read the end."""
+NO_KNOBS = Knobs()
 RUN_BYTES = 1 << 20
 """So much of a segment is read at once, or one record."""
 
@@ -83,9 +85,11 @@ class Segment:
 class Journal:
     """Records with dense serial numbers `first_sn` … `last_sn`; `last_sn` is `first_sn - 1` when there is none."""
 
-    def __init__(self, disk: Disk, directory: str):
+    def __init__(self, disk: Disk, directory: str, knobs: Knobs = NO_KNOBS):
         self._disk = disk
         self._directory = directory
+        self._segment_bytes = knobs.segment_bytes or SEGMENT_OCTETS
+        self._recent_max = knobs.recent_records or RECENT
         self._segments: list[Segment] = []
         self._recent: OrderedDict[int, bytes] = OrderedDict()
         self._pending: list[tuple[Segment, bytes]] = []
@@ -105,9 +109,11 @@ class Journal:
         """The file of the last segment, and how much of it is valid, until it is written into a new one."""
 
     @classmethod
-    def open(cls, disk: Disk, directory: str, mutations: Mutations = NO_MUTATIONS) -> Journal:
+    def open(
+        cls, disk: Disk, directory: str, mutations: Mutations = NO_MUTATIONS, knobs: Knobs = NO_KNOBS
+    ) -> Journal:
         """Reads what is there. Raises JournalCorrupt, SealBroken, OSError; alters nothing."""
-        journal = cls(disk, directory)
+        journal = cls(disk, directory, knobs)
         names = disk.names(directory)
         segments = [name for name in names if name.endswith(".seg")]
         for name in segments:
@@ -199,13 +205,13 @@ class Journal:
             raise ValueError(f"sn {sn} appended after {self.last_sn}")
         if len(octets) > PAYLOAD_MAX:
             raise ValueError(f"a record of {len(octets)} octets; {PAYLOAD_MAX} is the most")
-        if segment.size >= SEGMENT_OCTETS:
+        if segment.size >= self._segment_bytes:
             segment = Segment(self._path(sn), sn)
             self._segments.append(segment)
         segment.ends.append(segment.size + OVERHEAD + len(octets))
         self._pending.append((segment, pack(sn, epoch, octets)))
         self._recent[sn] = octets
-        if len(self._recent) > RECENT and len(self._pending) < RECENT:
+        if len(self._recent) > self._recent_max and len(self._pending) < self._recent_max:
             self._recent.popitem(last=False)
 
     def entries(self, from_sn: int, to_sn: int) -> Iterator[tuple[int, bytes]]:

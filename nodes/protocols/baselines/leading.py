@@ -31,9 +31,9 @@ class Leading(Leader):
         self._replica = replica
         self._journal = journal
         self._epoch = 0
-        self.answering = Answering(
-            replica.world, replica.state, self.lease, replica.times, replica.config.cluster
-        )
+        cluster = replica.config.cluster
+        early = cluster.holes.reads_before_flush
+        self.answering = Answering(replica.world, replica.state, self.lease, replica.times, cluster, early)
         self._writer: JournalWriter | None = None
 
     @property
@@ -126,7 +126,8 @@ class Leading(Leader):
         if sync is None:
             return False
         writer = self._writer = JournalWriter(
-            replica.world, replica.group.name, replica.group.number, False, self.epoch, 0, replica.log, replica.state, sync
+            replica.world, replica.group.name, replica.group.number, False, self.epoch, 0, replica.log, replica.state, sync,
+            replica.config.cluster.knobs.records_per_group,
         )  # fmt: skip
         replica.local.on_durable = sync.on_own_durable
         replica.state.apply_ahead()

@@ -41,7 +41,7 @@ class Replica:
 def open_replica(world: World, config: ServerConfig, group: GroupConfig) -> Replica:
     """Reads the journal and applies what it knows to be committed. Raises Damaged, OSError."""
     holes = config.cluster.holes
-    journal = Journal.open(world.disk, "journal", config.cluster.mutations)
+    journal = Journal.open(world.disk, "journal", config.cluster.mutations, config.cluster.knobs)
     log = ReplicaLog(journal, NOTHING, holes.sn_without_epoch)
     namespace = Namespace(group=group.number, short_memory=holes.short_duplicate_memory)
     state = ReplicatedState(namespace, 0, lambda sn, epoch, digest: tell_applied(world, sn, epoch, digest))

@@ -54,9 +54,9 @@ class Active(Leader):
         self.keeper: ConfigurationKeeper | None = None
         self.renewing: RenewingSessions | None = None
         self.imaging: Imaging | None = None
-        self.answering = Answering(
-            replica.world, replica.state, self.lease, replica.times, replica.config.cluster
-        )
+        cluster = replica.config.cluster
+        early = cluster.holes.reads_before_flush
+        self.answering = Answering(replica.world, replica.state, self.lease, replica.times, cluster, early)
         self.neighbours: Neighbours | None = None
         """None in a cluster of one group."""
         self.host: Host | None = None
@@ -226,7 +226,7 @@ class Active(Leader):
         )  # fmt: skip
         writer = self.writer = JournalWriter(
             replica.world, replica.group.name, replica.group.number, self.neighbours is not None, self.epoch, replica.origin.incarnation,
-            log, replica.state, sync,
+            log, replica.state, sync, replica.config.cluster.knobs.records_per_group,
         )  # fmt: skip
         replica.pool.on_own_durable = sync.on_own_durable
         self.keeper = ConfigurationKeeper(replica, sync, self.epoch, log.last.sn)

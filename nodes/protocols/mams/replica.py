@@ -151,7 +151,7 @@ def open_replica(
     holes = config.cluster.holes
     origin = stored_origin(world.disk)
     mutations = config.cluster.mutations
-    journal = Journal.open(world.disk, "journal", mutations)
+    journal = Journal.open(world.disk, "journal", mutations, config.cluster.knobs)
     identity = Identity(world, journal)
     replica: Replica
     images = choice.image_store(

@@ -91,7 +91,7 @@ PAPER = {"election": "Recovery", "upgrade": "Recovery", "view": "Recovery"}
 def open_member(world: World, config: ServerConfig, group: GroupConfig) -> Member:
     """Reads log and promised ballot. Raises Damaged, OSError."""
     holes = config.cluster.holes
-    journal = Journal.open(world.disk, "journal", config.cluster.mutations)
+    journal = Journal.open(world.disk, "journal", config.cluster.mutations, config.cluster.knobs)
     identity = Identity(world, journal)
     log = SlotLog(world, journal)
     queue = CoordinationQueue(config.cluster.mutations)

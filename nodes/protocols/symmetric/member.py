@@ -54,6 +54,7 @@ class Member:
         cluster = replica.config.cluster
         holes = cluster.holes
         self._heartbeats = cluster.order == "plain"
+        self._window = cluster.knobs.broadcasts or WINDOW
         self._causal = CausalBroadcast(own, size)
         self._order = order_of(cluster.order, holes.fast_literal_order, own, size)
         self._stability = Stability(own, size, view.start.sn, holes)
@@ -123,7 +124,7 @@ class Member:
         self._show()
         if self.wedged:
             return
-        sends = self._requests.waiting and self._order.own_candidates < WINDOW
+        sends = self._requests.waiting and self._order.own_candidates < self._window
         if sends or (not self._requests.busy and self._order.owes()):
             self._broadcast()
         elif self._reported.sn < self._stability.own_sn:
@@ -131,7 +132,7 @@ class Member:
             self._send(Held(self.view.number, self._reported))
 
     def _broadcast(self) -> None:
-        room = self._order.own_candidates < WINDOW
+        room = self._order.own_candidates < self._window
         records = self._requests.take() if room else []
         self._spoke_ns = self._now_ns()
         message = self._causal.send(self._order.next_stamp(), self._world.clock.wall_ns(), records)

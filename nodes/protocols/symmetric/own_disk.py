@@ -6,6 +6,7 @@ cut may have had groups that everybody was answered by: a rotted group looks lik
 
 from __future__ import annotations
 
+from nodes.config import ClusterConfig
 from nodes.mutations import Mutations
 from nodes.storage.journal_file import Journal, JournalCorrupt
 from nodes.trace.events import Warned
@@ -41,21 +42,25 @@ class OwnDisk:
             self._world.scope.spawn(self._journal.renewed(), "doubt")
 
 
-def open_journal(world: World, mutations: Mutations) -> tuple[Journal, str]:
+def open_journal(world: World, cluster: ClusterConfig) -> tuple[Journal, str]:
     """This server's journal and the suffix of its directory.
 
     One that is damaged before its end stays where it is, for a person to look at, and an empty one with another identity takes its place: its
     server counts for nothing until it has been brought what the others have. Raises Damaged for a format of the future, OSError.
     """
+
+    def opened(directory: str) -> Journal:
+        return Journal.open(world.disk, directory, cluster.mutations, cluster.knobs)
+
     number = 1
     while world.disk.names(f"member-{number + 1}"):
         number += 1
     suffix = f"-{number}" if number > 1 else ""
     try:
-        return Journal.open(world.disk, f"journal{suffix}", mutations), suffix
+        return opened(f"journal{suffix}"), suffix
     except JournalCorrupt as damage:
         if type(damage) is not JournalCorrupt:
             raise
         suffix = f"-{number + 1}"
         world.trace.emit(Warned(f"{damage}; journal{suffix} takes its place, empty"))
-        return Journal.open(world.disk, f"journal{suffix}", mutations), suffix
+        return opened(f"journal{suffix}"), suffix

@@ -180,7 +180,7 @@ class Replica:
 def open_replica(world: World, config: ServerConfig, group: GroupConfig) -> Replica:
     """Raises Damaged, UnknownFormat, OSError."""
     mutations = config.cluster.mutations
-    journal, suffix = open_journal(world, mutations)
+    journal, suffix = open_journal(world, config.cluster)
     log = ReplicaLog(journal, NOTHING, config.cluster.holes.sn_without_epoch)
     own_disk = OwnDisk(world, suffix, journal, mutations)
     replica = Replica(world, config, group, log, own_disk)

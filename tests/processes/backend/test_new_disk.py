@@ -25,6 +25,7 @@ def test_an_empty_disk_is_filled_again(tmp_path: Path, protocol: str) -> None:
         running.await_true((data / "servers" / name / "disk").exists, "another identity")
         assert (data / "servers" / name / "disk").read_bytes() != before
         if protocol == "mams":
+            running.await_true(lambda: running.server(name)["role"] == "junior", "mds2 behind")
             running.await_true(lambda: running.server(name)["role"] == "standby", "mds2 in step")
         active = running.active()
         running.fault("crash", active)

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.config import DataConfig
-from nodes.metadata.operations import AddBlock, Append, Create, Granted, Mkdir, Open, Opened, Rename, Stat
+from nodes.metadata.operations import (
+    AddBlock,
+    Append,
+    Complete,
+    Create,
+    Granted,
+    Mkdir,
+    Open,
+    Opened,
+    Rename,
+    Stat,
+)
 from nodes.mutations import Mutations
 from nodes.wire.messages import Answer
 from tests.simulation.baselines.lab import lab_of
@@ -26,8 +37,11 @@ def sessions_never_end(lab: Lab) -> None:
     for _ in range(8):
         lab.run_ms(TTL_MS // 2)
         lab.eve.call(Stat("/eve"))
-    lab.eve.call(Append("/f"))
-    assert lab.eve.call(Open("/f")).result.blocks == []  # type: ignore[union-attr]
+    left = lab.eve.call(Append("/f"))
+    assert isinstance(left.result, Opened) and left.result.unfinished is not None
+    block = left.result.unfinished.number
+    lab.eve.call(Complete(left.result.inode, left.number, block))
+    assert not lab.eve.call(Open("/f")).result.writing  # type: ignore[union-attr]
 
 
 def duplicate_after_second_failover(lab: Lab) -> None:

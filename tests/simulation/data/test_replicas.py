@@ -10,7 +10,16 @@ from nodes.protocols.mams.renewing import DIRECT_GAP
 from nodes.storage.chunks import sums_of
 from nodes.trace.block_events import ReplicaDamaged, ReplicaRemoved
 from nodes.trace.events import Renewing
-from nodes.wire.data_messages import FINAL, WRITING, Packet, Remove, WriteBlock, WriteOpened
+from nodes.wire.data_messages import (
+    FINAL,
+    WRITING,
+    Changes,
+    FullReport,
+    Packet,
+    Remove,
+    WriteBlock,
+    WriteOpened,
+)
 from nodes.wire.messages import Message
 from tests.simulation.data.lab import DataLab, content
 
@@ -115,7 +124,9 @@ def test_the_new_active_knows_at_once(seed: int) -> None:
     lab = stored(seed)
     lab.faults.crash(lab.active)
     held = lab.cluster.hold(
-        lambda sender, receiver, message: sender.startswith("dn") and receiver.startswith("mds")
+        lambda sender, receiver, message: (
+            receiver.startswith("mds") and isinstance(message, FullReport | Changes)
+        )
     )
     lab.await_next_active()
     assert lab.get("/f") == OCTETS

@@ -52,13 +52,11 @@ class Model:
         self.next = (1 << 48) | 1
 
     def end(self, client: str) -> None:
-        """What the client was writing is given up: its unfinished block goes."""
+        """The client holds no file any more; an unfinished block waits for the next writer."""
         self.sessions.discard(client)
         for file in self.files.values():
             if file.writer and file.writer[0] == client:
                 file.writer = None
-                if file.unfinished:
-                    file.blocks.pop()
 
     def append(self, path: str, force: bool, client: str, number: int) -> str:
         file = self.files.get(path)
