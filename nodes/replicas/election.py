@@ -8,6 +8,7 @@ what the elected must hear before it goes on.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from random import Random
 
 from nodes.config import MILLISECOND
@@ -20,10 +21,14 @@ LOOK_AGAIN_NS = 20 * MILLISECOND
 FIRST_NS = 2_000 * MILLISECOND
 
 
-def contenders(places: dict[str, Place]) -> list[str]:
-    """Who draws: those in step (standbys, secondaries), or those behind when nobody else is left."""
-    in_step = [server for server, place in places.items() if place.state in FOLLOWING]
-    return in_step or [server for server, place in places.items() if place.state in BEHIND]
+def contenders(places: dict[str, Place], electable: Collection[str] | None = None) -> list[str]:
+    """Who draws: those in step (standbys, secondaries), or those behind when nobody else is left.
+
+    `electable`: the only ones that may ever lead; None for everybody. Nobody waits for the draw of another.
+    """
+    drawing = {s: place for s, place in places.items() if electable is None or s in electable}
+    in_step = [server for server, place in drawing.items() if place.state in FOLLOWING]
+    return in_step or [server for server, place in drawing.items() if place.state in BEHIND]
 
 
 def winner(draws: dict[str, Draw], drawing: list[str]) -> str:
@@ -37,10 +42,13 @@ def winner(draws: dict[str, Draw], drawing: list[str]) -> str:
 class Election:
     """One server's part in the rounds of the draw."""
 
-    def __init__(self, world: World, view: GlobalView, draw_wait_ns: int):
+    def __init__(
+        self, world: World, view: GlobalView, draw_wait_ns: int, electable: Collection[str] | None = None
+    ):
         self._world = world
         self._view = view
         self._draw_wait_ns = draw_wait_ns
+        self._electable = electable
         self._key = world.rng.getrandbits(64)
         """With the round it makes the number: one seed draws alike on every fabric."""
         self._drawn = asyncio.Event()
@@ -74,7 +82,7 @@ class Election:
         deadline = self._world.clock.monotonic_ns() + self._draw_wait_ns
         while True:
             self._drawn.clear()
-            drawing = contenders(await self._view.places())
+            drawing = contenders(await self._view.places(), self._electable)
             draws = await self._view.draws(round, self._watch)
             if all(server in draws for server in drawing) or self._world.clock.monotonic_ns() >= deadline:
                 return drawing

@@ -203,14 +203,14 @@ class JournalWriter:
         self.flushing_ns += self._world.clock.monotonic_ns() - self._closed_at_ns
         self._last_place = len(group.records)
         for ahead in self._state.ahead():
-            self._tell_committed(ahead)
+            self.tell_committed(ahead)
         self._state.commit(group.sn)
         while self._closed and self._closed[0][0] <= group.sn:
             for answer in self._closed.pop(0)[1]:
                 answer()
         self.flush_when_idle()
 
-    def _tell_committed(self, group: JournalGroup) -> None:
+    def tell_committed(self, group: JournalGroup) -> None:
         """A group of this tenure, or one that the elected adopted and has now recommitted."""
         mark = self._log.mark_at(group.sn)
         assert mark is not None

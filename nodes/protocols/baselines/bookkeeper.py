@@ -97,7 +97,6 @@ class BookKeeper:
 
     async def recover(self, epoch: int, timeout_ns: int) -> int | None:
         self._writer = None
-        deadline_ns = self._world.clock.monotonic_ns() + timeout_ns
         book, version = await self._ledgers.read_newest()
         if not book.ledgers:
             return 0
@@ -107,17 +106,20 @@ class BookKeeper:
         try:
             await self._ledgers.write(Book(book.ledgers, last.number), version)
             book, version = await self._ledgers.read_newest()
-            return await self._close(book, version, deadline_ns)
+            return await self._close(book, version, timeout_ns)
         except (ViewMoved, ConnectionLoss, JournalLost):
             return None
 
-    async def _close(self, book: Book, version: int, deadline_ns: int) -> int | None:
-        """The ledger ends before the first entry that was surely never acknowledged; what may not be on a quorum is written again."""
-        ledger = book.ledgers[-1]
-        confirmed_sn = await self._fence(ledger, deadline_ns)
+    async def _close(self, book: Book, version: int, timeout_ns: int) -> int | None:
+        """The ledger ends before the first entry that was surely never acknowledged; what may not be on a quorum is written again.
+
+        `timeout_ns` is the patience with the bookies in each of the three steps: however slow coordination is, they are asked.
+        """
+        ledger, clock = book.ledgers[-1], self._world.clock
+        confirmed_sn = await self._fence(ledger, clock.monotonic_ns() + timeout_ns)
         if confirmed_sn is None:
             return None
-        entries = await self._unconfirmed(ledger, confirmed_sn, deadline_ns)
+        entries = await self._unconfirmed(ledger, confirmed_sn, clock.monotonic_ns() + timeout_ns)
         if entries is None:
             return None
         writer = self._writer = self._writer_of(
@@ -126,11 +128,12 @@ class BookKeeper:
         end_sn = confirmed_sn + len(entries)
         for sn, octets in enumerate(entries, confirmed_sn + 1):
             writer.add(sn, octets)
+        deadline_ns = clock.monotonic_ns() + timeout_ns
         while writer.confirmed_sn < end_sn:
-            if self._world.clock.monotonic_ns() > deadline_ns:
+            if clock.monotonic_ns() > deadline_ns:
                 return None
             await writer.tend()
-            await self._world.clock.sleep(TICK_NS)
+            await clock.sleep(TICK_NS)
         closed = replace(writer.ledger, last_sn=end_sn)
         await self._ledgers.write(writer.book.with_last(closed), writer.version)
         return end_sn

@@ -13,6 +13,7 @@ from nodes.protocols.baselines.replica import Replica
 from nodes.protocols.baselines.shared_journal import JournalLost, SharedJournal, SharedWriter
 from nodes.replicas.answering import Answering
 from nodes.replicas.leader import LOOK_NS, Leader, outlive_holders, write_epoch
+from nodes.replicas.log import decode_group
 from nodes.replicas.view import ACTIVE, STANDBY, EpochNode, LostLock
 from nodes.replicas.writer import JournalWriter
 from nodes.scope import Tenure
@@ -132,6 +133,7 @@ class Leading(Leader):
         replica.state.apply_ahead()
         self.answering.writer = writer
         writer.on_unparked = self.answering.on_unparked
+        self._report_commits(writer)
         self._tenure.spawn(self._keep(sync), "journal")
         writer.close_group()
         sn = replica.log.last.sn
@@ -139,6 +141,16 @@ class Leading(Leader):
             await replica.world.clock.sleep(LOOK_NS)
         self._step("flush", f"an empty group of epoch {self.epoch} is committed")
         return True
+
+    def _report_commits(self, writer: JournalWriter) -> None:
+        """Reports those committed groups of which an earlier active may have died before it did so.
+
+        The shared journal has decided them, so that this server may have applied them as a standby. All that the last group knew to be committed
+        was reported before that group was sent.
+        """
+        log = self._replica.log
+        for octets in log.octets(log.known_commit_sn() + 1, self._replica.state.commit_sn):
+            writer.tell_committed(decode_group(octets))
 
     async def _keep(self, sync: SharedWriter) -> None:
         try:

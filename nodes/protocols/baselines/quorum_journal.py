@@ -131,9 +131,8 @@ class QuorumJournal:
 
     async def recover(self, epoch: int, timeout_ns: int) -> int | None:
         self._epoch, self._writer = epoch, None
-        clock = self._world.clock
-        deadline_ns = clock.monotonic_ns() + timeout_ns
         self._disks = (await self._view.configuration())[0].disks
+        deadline_ns = self._world.clock.monotonic_ns() + timeout_ns
         promises = await self._heard_from(NewEpoch(epoch), EpochPromised, self._suffices, deadline_ns)
         if promises is None:
             return None

@@ -42,7 +42,7 @@ class Paxos:
         self._reading = Reading(self._member)
         self._following = Following(self._member)
         self._draw_wait_ns = config.cluster.timing.draw_wait_ms * MILLISECOND
-        self._election = Election(world, self._member.view, self._draw_wait_ns)
+        self._election = Election(world, self._member.view, self._draw_wait_ns, self._group.members)
         self._session: Session[Primary] = Session(
             self._member, self._following, self._enter, self._look_at_view, [self._election.forget_session]
         )

@@ -88,6 +88,8 @@ class AskLease(Message, array_like=True, tag=True, gc=False):
     ballot: int
     sent_ns: int
     executed: int
+    disk: int = 0
+    """The instance of its disk: what another one acknowledged may lack here, so that nothing is read from this one."""
 
 
 class LeaseGranted(Message, array_like=True, tag=True, gc=False):

@@ -111,6 +111,9 @@ class Primary(Leader):
         stays = proposer.changing is None or peer in proposer.changing[1]
         if follower is None or peer not in proposer.recorded or not stays:
             return
+        if message.disk != follower.disk:
+            member.ignoring.tell(peer, message, "another disk than this one accepted what was sent")
+            return
         if not self.serving:
             self._asked[peer] = message
             return
@@ -165,8 +168,7 @@ class Primary(Leader):
         names = await takeover.adopt()
         proposer = self._open_proposer(names)
         await self._decided(proposer)
-        await self._name_first_disks(proposer)
-        await self._arrange(proposer)
+        await self._begin_view(proposer)
         await takeover.outlive_old_leases()
         self._serve(proposer)
         await self._keep(proposer)
@@ -277,10 +279,15 @@ class Primary(Leader):
             new = msgspec.structs.replace(stored, number=stored.number + 1, disks=disks)
             await member.view.guarded([member.view.configuration_change(new, version)])
 
-    async def _name_first_disks(self, proposer: Proposer) -> None:
+    async def _begin_view(self, proposer: Proposer) -> None:
+        """The first disks and places of this ballot. A place may vanish between the look and the write: then it looks again.
+
+        Raises LostLock, CoordinationError.
+        """
         while True:
             try:
-                return await self._name_disks(proposer)
+                await self._name_disks(proposer)
+                return await self._arrange(proposer)
             except (ViewMoved, ConnectionLoss):
                 await self._member.world.clock.sleep(NAME_AGAIN_NS)
 

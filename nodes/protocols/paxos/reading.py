@@ -58,7 +58,9 @@ class Reading:
             return
         self._asked_ballot = acceptor.promised
         now_ns = member.world.clock.monotonic_ns()
-        member.world.network.send(acceptor.primary, AskLease(acceptor.promised, now_ns, member.queue.success))
+        disk = member.identity.id.instance
+        question = AskLease(acceptor.promised, now_ns, member.queue.success, disk)
+        member.world.network.send(acceptor.primary, question)
 
     def on_granted(self, peer: str, message: LeaseGranted) -> None:
         acceptor = self._member.acceptor
