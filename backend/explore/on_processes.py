@@ -13,6 +13,7 @@ from backend.explore.trial_fabric import TrialFabric
 from backend.fabrics.home import Home
 from backend.speed import slowness
 from nodes.config import Timing
+from nodes.explore.audit import Audited
 from nodes.explore.calls import Caller
 from nodes.explore.plan import Fault, Outcome, Plan
 from nodes.explore.trial import Trial
@@ -47,13 +48,13 @@ def run_on_processes(plan: Plan, scale: float | None = None) -> Outcome:
     return replace(outcome, plan=plan)
 
 
-def note_bugs(trial: Trial, stage: RealStage) -> None:
+def note_bugs(audited: Audited, stage: RealStage) -> None:
     """An exception in any process is a failure, whatever came of it."""
     assert isinstance(stage.fabric, TrialFabric)
     for name, line in stage.fabric.tracebacks().items():
-        trial.fail("no exception", name, f"{name}: {line}")
+        audited.fail("no exception", name, f"{name}: {line}")
     for line in stage.errors[:3]:
-        trial.fail("no exception", "client", line)
+        audited.fail("no exception", "client", line)
 
 
 def scaled(plan: Plan, scale: float) -> Plan:
