@@ -171,7 +171,7 @@ def run_batch(seed: int, family: str, rounds: int) -> Batch:
             stage.start()
             batch.run(rounds)
         except Stuck as stuck:
-            batch.fail("service", "loop", f"{stuck}: {disturbed_still(stage)}")
+            batch.fail("service", "loop", f"{stuck}: {disturbed_still(stage, batch.clients)}")
         finally:
             stage.stop()
         note_bugs(batch, stage)
