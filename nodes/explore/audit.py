@@ -31,8 +31,10 @@ CONTENT = "content"
 class Audited(Protocol):
     """What is audited: a cluster at rest, and what is known of its past."""
 
-    cluster: Stage
     lamps: Lamps
+
+    @property
+    def cluster(self) -> Stage: ...
 
     @property
     def config(self) -> ClusterConfig: ...
