@@ -64,6 +64,8 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Sessions and write leases are kept for ever."""
     view_unreachable: bool = False
     """A client knows only the servers of its configuration."""
+    view_of_all_groups: bool = False
+    """A client takes every server in the copy of a group's view for one of that group: it asks another group, and takes its word."""
     clock_jump_stamps: bool = False
     """Records are stamped by a wall clock, however far it jumps."""
     stale_dentry_cache: bool = False

@@ -20,6 +20,8 @@ from backend.explore.steps import explore_steps
 from backend.interrupts import heed
 from backend.scenarios.reading import read
 from nodes.config import Holes
+from nodes.explore.branches import EVERY, reached
+from nodes.explore.coverage import unreached
 from nodes.explore.draw import SAFE
 from nodes.explore.plan import Outcome, Plan
 from nodes.families import family_named
@@ -29,6 +31,8 @@ SEEDS = re.compile(r"^(\d{1,12})\.\.(\d{1,12})$")
 SEEDS_MAX = 1_000_000
 SHRUNK_TRIALS = 1_500
 SHRUNK_MAX = 12
+LEAST = 6
+"""Modules of which the least was reached, that are named."""
 SAID_EVERY_S = 20
 """Where no terminal shows progress."""
 console = Console(stderr=True, highlight=False)
@@ -150,6 +154,7 @@ def tell(tally: Tally) -> None:
         f"{tally.checked} facts checked, {hours:.2f} virtual hours, coverage {len(tally.coverage)}, "
         f"{tally.beyond} beyond what a family survives"
     )
+    tell_unreached(tally)
     if tally.incomplete:
         console.print(f"[yellow]incomplete[/yellow]: {tally.incomplete}")
     if not tally.failures:
@@ -159,6 +164,22 @@ def tell(tally: Tally) -> None:
         console.print(
             f"    {tally.failures[family, invariant, place].failures[0].explanation[:300]}", markup=False
         )
+
+
+def tell_unreached(tally: Tally) -> None:
+    """What this search never came to: steps, faults, and how much of each module."""
+    missed = unreached(tally.coverage, list(tally.by_family))
+    if missed:
+        console.print(f"never reached: {', '.join(missed)}")
+    modules = reached(tally.coverage)
+    if not modules:
+        return
+    there, all_lines = (sum(each[part] for each in modules.values()) for part in (0, 1))
+    least = sorted(modules.items(), key=lambda item: item[1][0] / max(1, item[1][1]))[:LEAST]
+    shown = ", ".join(f"{module} {100 * some // max(1, lines)} %" for module, (some, lines) in least)
+    console.print(
+        f"{there} of {all_lines} lines of {len(modules)} modules (measured in one trial of {EVERY}); least of {shown}"
+    )
 
 
 def written(tally: Tally, executor: Executor, directory: Path) -> list[Path]:

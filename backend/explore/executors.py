@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import multiprocessing
+import signal
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -43,7 +44,9 @@ class Processes:
         self._broken = 0
 
     def _new(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self._jobs, mp_context=multiprocessing.get_context("fork"))
+        return ProcessPoolExecutor(
+            self._jobs, mp_context=multiprocessing.get_context("fork"), initializer=leave_signals
+        )
 
     def submit(self, job: bytes) -> None:
         self._open[self._pool.submit(work, job)] = job
@@ -74,6 +77,12 @@ class Processes:
         for process in list((self._pool._processes or {}).values()):
             process.terminate()
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def leave_signals() -> None:
+    """Ctrl-C is for the process that searches; it ends its workers by SIGTERM."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 class Dask:

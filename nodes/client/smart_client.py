@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 
-from nodes.client.course import Course, Reply
+from nodes.client.course import Course, Reply, called
 from nodes.client.dentries import Dentries, depth_of
 from nodes.client.keeping import Keeping, SessionCall
 from nodes.client.retry import pause_ns
@@ -37,7 +37,7 @@ from nodes.metadata.operations import (
     Stat,
 )
 from nodes.metadata.sessions import OPEN_MAX
-from nodes.trace.events import Called, Invoked
+from nodes.trace.events import Invoked
 from nodes.units import ROOT_GROUP, home_group, is_directory
 from nodes.wire.messages import (
     Answer,
@@ -112,8 +112,16 @@ class SmartClient:
         for number, routes in self._groups.items():
             told = routes.knows(peer) or (peer in self._data_nodes and number == copy.group)
             if told and copy.active:
-                self._world.network.know(copy.active, copy.addresses.get(copy.active, ""))
-                routes.learn(copy.active)
+                self._learn_servers(routes, copy)
+
+    def _learn_servers(self, routes: Routes, copy: ViewCopy) -> None:
+        """Only the active is surely of that group: the copy has the addresses of all registered servers."""
+        names = [copy.active]
+        if self._mutations.view_of_all_groups:
+            names += copy.addresses
+        for name in names:
+            self._world.network.know(name, copy.addresses.get(name, ""))
+            routes.learn(name)
 
     def _ask_pool(self, group: int) -> None:
         """After a round in which nobody answered: the copy of the view in the pool (CFS §4.4)."""
@@ -375,26 +383,5 @@ class SmartClient:
         return Request(self._session, course.number, next(iter(self._open)), operation)
 
     def _tell(self, course: Course, answer: Answer | None) -> None:
-        now = self._world.clock.monotonic_ns()
-        result, error, epoch, sn, place, at_ns = None, "ETIMEDOUT", 0, 0, 0, 0
-        if answer is not None:
-            result, error = answer.result, answer.error.partition(":")[0]
-            epoch, sn, place, at_ns = answer.epoch, answer.sn, answer.place, answer.at_ns
-        self._world.trace.emit(
-            Called(
-                self._session,
-                course.number,
-                course.operation,
-                course.began_ns,
-                now,
-                result,
-                error,
-                course.server,
-                epoch,
-                sn,
-                place,
-                course.tries,
-                at_ns,
-                course.resolved_ns,
-            )
-        )
+        now_ns = self._world.clock.monotonic_ns()
+        self._world.trace.emit(called(self._session, course, answer, now_ns))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from nodes.config import ClusterConfig
+from nodes.explore.draw_faults import STEPS, VERBS
+from nodes.explore.stage import Stage
 from nodes.families import family_named
 from nodes.trace.checkpoints import CheckpointOutcome
 from nodes.trace.events import (
@@ -20,16 +20,13 @@ from nodes.trace.events import (
 )
 from nodes.trace.pool_events import ImageRefused
 
-if TYPE_CHECKING:
-    from nodes.sim.cluster import SimCluster
-
 PLAIN = (Cut, ImageRefused, StoppedServing)
 
 
 class Coverage:
     """Features as short strings; each begins with the replication that it belongs to."""
 
-    def __init__(self, cluster: SimCluster, config: ClusterConfig):
+    def __init__(self, cluster: Stage, config: ClusterConfig):
         self._cluster = cluster
         self._family = family_named(config.protocol).replication
         self._roles: dict[str, str] = {}
@@ -68,3 +65,20 @@ class Coverage:
 
     def _standing(self) -> list[str]:
         return sorted({verb for verb, _ in self._cluster.faults.standing.values()})
+
+
+def unreached(coverage: set[str], protocols: list[str]) -> list[str]:
+    """Steps of these families that no trial took, and faults that none carried out."""
+    replications = dict.fromkeys(family_named(protocol).replication for protocol in protocols)
+    missed = []
+    for replication in replications:
+        mine = [feature for feature in coverage if feature.startswith(f"{replication}: ")]
+        missed += [
+            f"{replication} {step}"
+            for step in STEPS.get(replication, ())
+            if not any(feature.endswith(f" then {step}") for feature in mine)
+        ]
+    done = {
+        feature.partition(": ")[2].partition(" after ")[0] for feature in coverage if " after " in feature
+    }
+    return missed + [f"fault {verb}" for verb in VERBS if verb not in done]

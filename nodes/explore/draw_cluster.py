@@ -72,7 +72,7 @@ def draw_timing(rng: random.Random) -> Timing:
     """The session is the measure: everything else is a part of it, or far from it."""
     session = rng.choice((600, 1_000, 1_000, 2_000, 5_000))
     return Timing(
-        heartbeat_ms=session // rng.choice((3, 4, 8)),
+        heartbeat_ms=session // rng.choice((3, 4, 5)),
         session_timeout_ms=session,
         ack_timeout_ms=rng.choice((60, 200, 500, 1_200)),
         draw_wait_ms=rng.choice((10, 50, 100)),

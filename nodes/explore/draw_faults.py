@@ -87,6 +87,12 @@ KINDS = (
     "checkpoint",
     "client",
 )
+VERBS = (
+    "crash", "stop", "power_loss", "pause", "cut", "delay", "lose", "duplicate", "reorder", "clog", "take_lock", "force_view", "expire_session",
+    "slow_disk", "fail_disk", "fill_disk", "corrupt", "new_disk", "gone", "skew_clock", "drift_clock", "add_server", "remove_server", "force",
+    "mark", "recover",
+)  # fmt: skip
+"""Everything that is drawn."""
 
 
 class FaultDrawer:

@@ -12,8 +12,10 @@ a name                                    term of [4, parent, name, child]
 all moves of directories                  their count times the term of [5]
 a placement value                         term of [6, inode, depth, dir_group, dir_num, file_group, file_num]
 an orphan                                 term of [7, inode]
-a session                                 (3 + its lowest open call) times k, the term of [8, client]
-a result of a session                     term of [9, k, call, what]: the inode of `Made`, the error of `Failed`, or the kind of another result
+a session                                 (3 + its lowest open call) times k, the term of [8, client],
+                                          and the time of its last use times the term of [14, client]
+a result of a session                     term of [9, k, call, what]: the inode of `Made`, the error of `Failed`, -1 less the leg of `Absent`,
+                                          or the kind of another result
 a body                                    term of [10, inode, block size, writer]: nil, or [client, call]
 a block                                   term of [11, inode, block, stamp, length]
 an operation of several groups            term of [12, table, key, value] as it lies in the image
@@ -33,8 +35,8 @@ from typing import Any
 import msgspec
 
 MASK = (1 << 64) - 1
-FILE, DIRECTORY, MTIME, NAME, MOVES, UNIT, ORPHAN, SESSION, RESULT, BODY, BLOCK, CROSSING, BEGUN = range(
-    1, 14
+FILE, DIRECTORY, MTIME, NAME, MOVES, UNIT, ORPHAN, SESSION, RESULT, BODY, BLOCK, CROSSING, BEGUN, USED = (
+    range(1, 15)
 )
 
 _encode = msgspec.msgpack.Encoder().encode

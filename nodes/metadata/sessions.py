@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from nodes.metadata.digest import MASK, RESULT, SESSION, term
+from nodes.metadata.digest import MASK, RESULT, SESSION, USED, term
 from nodes.metadata.operations import Absent, Failed, Made, Result
 from nodes.metadata.tree import Undo
 from nodes.units import OpId
@@ -13,16 +13,16 @@ OPEN_MAX = 4096
 """Calls of one client that may be open at once."""
 CLOSED = 1 << 62
 """As the lowest open call: every call is refused, one that would open the session again too."""
-USED_TERM = 0x9E3779B97F4A7C15
 
 
 class Session:
     """One client: results by call number, those from `lowest_open` on."""
 
-    __slots__ = ("key", "lowest_open", "results", "terms", "used_ns")
+    __slots__ = ("key", "lowest_open", "results", "terms", "used_key", "used_ns")
 
     def __init__(self, client: str):
         self.key = term((SESSION, client))
+        self.used_key = term((USED, client))
         self.lowest_open = 0
         self.used_ns = 0
         """Stamp of the last record of this client."""
@@ -33,7 +33,7 @@ class Session:
     @property
     def term(self) -> int:
         """The session without its results."""
-        return self.key * 3 + self.key * self.lowest_open + self.used_ns * USED_TERM
+        return self.key * 3 + self.key * self.lowest_open + self.used_ns * self.used_key
 
     def result_term(self, number: int, result: Result) -> int:
         if type(result) is Made:
@@ -137,7 +137,7 @@ class Sessions:
         change = session.terms[op_id.number] = session.result_term(op_id.number, result)
         if before is not None:
             change -= gone_term or session.result_term(op_id.number, before)
-        change += (at_ns - old_used_ns) * USED_TERM
+        change += (at_ns - old_used_ns) * session.used_key
         session.used_ns = at_ns
         forgotten: list[tuple[int, Result]] = []
         if lowest_open > old_lowest:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -11,17 +13,74 @@ from nodes.config import Holes
 from nodes.families import FAMILIES, HOLES
 
 NODES = Path(__file__).resolve().parents[2] / "nodes"
+SHARED = "nodes.replicas."
 FOLDERS = {
-    "mams": ("protocols/mams", "protocols/dcfs2", "replicas"),
-    "paxos": ("protocols/paxos", "replicas"),
+    "mams": ("protocols/mams", "protocols/dcfs2"),
+    "paxos": ("protocols/paxos",),
     "symmetric": ("protocols/symmetric",),
-    "shared-qjm": ("protocols/baselines", "replicas"),
+    "shared-qjm": ("protocols/baselines",),
 }
 READ = re.compile(r"\b_?holes\.([a-z_]+)")
+Name = tuple[str, str]
+"""A module of the shared code and what it defines there."""
+
+
+@cache
+def parsed(path: Path) -> tuple[str, ast.Module]:
+    source = path.read_text()
+    return source, ast.parse(source)
+
+
+def imported(tree: ast.AST) -> dict[str, Name]:
+    """What a module takes from the shared code, by the name that it has there."""
+    return {
+        alias.asname or alias.name: (node.module or "", alias.name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(SHARED)
+        for alias in node.names
+    }
+
+
+def used(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def defined(tree: ast.Module) -> dict[str, ast.stmt]:
+    found: dict[str, ast.stmt] = {}
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            found[node.name] = node
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {target.id: node for target in targets if isinstance(target, ast.Name)}
+    return found
+
+
+def read_by(module: str, name: str) -> tuple[set[str], set[Name]]:
+    """The switches that one definition of the shared code reads, and what it uses of that code."""
+    source, tree = parsed(NODES / (module.removeprefix("nodes.").replace(".", "/") + ".py"))
+    here, taken = defined(tree), imported(tree)
+    if name not in here:
+        return set(), {taken[name]} if name in taken else set()
+    names = used(here[name])
+    uses = {taken[each] for each in names if each in taken}
+    uses |= {(module, each) for each in names if each in here}
+    return set(READ.findall(ast.get_source_segment(source, here[name]) or "")), uses
 
 
 def read_in(folder: str) -> set[str]:
-    return {name for path in (NODES / folder).rglob("*.py") for name in READ.findall(path.read_text())}
+    """By the protocol's own code and by the definitions of the shared code that it reaches."""
+    sources = [parsed(path) for path in (NODES / folder).rglob("*.py")]
+    found = {name for source, _ in sources for name in READ.findall(source)}
+    ahead = {name for _, tree in sources for name in imported(tree).values()}
+    seen: set[Name] = set()
+    while ahead:
+        name = ahead.pop()
+        seen.add(name)
+        read, uses = read_by(*name)
+        found |= read
+        ahead |= uses - seen
+    return found
 
 
 def test_a_family_names_the_switches_that_its_code_reads() -> None:

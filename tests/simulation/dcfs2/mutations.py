@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import SECOND
-from nodes.metadata.operations import Create, List, Mkdir, Rename, Stat
+from nodes.metadata.operations import Create, Delete, List, Mkdir, Rename, Stat
 from nodes.wire.messages import Answer, Request
 from tests.simulation.dcfs2.lab import Groups
 from tests.simulation.dcfs2.schedules import directory_of, held, until_held
@@ -84,9 +84,26 @@ def clock_jump_stamps(lab: Groups) -> None:
     lab.finish()
 
 
+def view_of_all_groups(lab: Groups) -> None:
+    """A create is carried out, whatever its group says is lost for a while, and the directory is deleted meanwhile."""
+    parent = directory_of(lab, 2)
+    lab.ada.call(Create(f"{parent}/f"))
+    lab.cluster.run_for(SECOND)
+    servers = lab.servers(2)
+    silent = lab.cluster.hold(lambda sender, receiver, message: sender in servers and receiver == "ada")
+    lab.calls.append(lab.ada.spawn(Create(f"{parent}/g")))
+    lab.cluster.run_until(lambda: bool(silent.messages), 10 * SECOND)
+    lab.eve.call(Delete(parent, recursive=True))
+    lab.cluster.run_for(5 * SECOND)
+    silent.drop()
+    lab.all_returned()
+    lab.finish()
+
+
 SCHEDULES: dict[str, Callable[[Groups], None]] = {
     "stale_dentry_cache": stale_dentry_cache,
     "undo_forgotten": undo_forgotten,
     "retry_across_moved_directory": retry_across_moved_directory,
+    "view_of_all_groups": view_of_all_groups,
     "clock_jump_stamps": clock_jump_stamps,
 }

@@ -206,7 +206,7 @@ def async_flush(lab: Lab) -> None:
     lab.begin(lab.ada, Mkdir("/forgotten"))
     lab.run_ms(100)
     for name in names:
-        lab.faults.power_loss(name)
+        lab.faults.power_loss(name, torn="nothing")
         lab.faults.slow_disk(name, 0)
     lab.run_ms(6_000)
     for name in names:

@@ -65,7 +65,7 @@ def answer_set_shrinks(lab: Lab) -> None:
 
 
 def memory_only_accept(lab: Lab) -> None:
-    """Everybody loses power before anybody's disk has what was answered."""
+    """Everybody loses power before anybody's disk has what was answered, and nothing of it reached a medium by chance."""
     lab.ada.call(Mkdir("/a"))
     names = [lab.primary, *lab.secondaries]
     for name in names:
@@ -73,7 +73,7 @@ def memory_only_accept(lab: Lab) -> None:
     lab.begin(lab.ada, Mkdir("/lost"))
     lab.run_ms(100)
     for name in names:
-        lab.faults.power_loss(name)
+        lab.faults.power_loss(name, torn="nothing")
     for name in names:
         lab.faults.slow_disk(name, ms=0)
         lab.faults.restart(name)

@@ -28,9 +28,10 @@ VECTORS = {
     (10, 9, 1 << 20, None): 0xF80CA394F3A536A1,
     (10, 9, 1 << 20, ("ada", 3)): 0x6AD3C738EAE52778,
     (13,): 0x8898AD1BC69163E2,
+    (14, "ada"): 0x0063E32A7D8B61AE,
 }
 EMPTY = 0x3D21A1C3FC649D60
-GROWN = 0x1919811E80F089E5
+GROWN = 0x38507E65BC7F1045
 
 
 def grown() -> Namespace:
@@ -91,6 +92,12 @@ def test_sessions_weigh_their_lowest_open_call() -> None:
     session = Session("ada")
     session.lowest_open = 4
     assert session.term == VECTORS[(8, "ada")] * 7
+
+
+def test_sessions_weigh_when_each_was_used_last() -> None:
+    session = Session("ada")
+    session.used_ns = 11
+    assert session.term == VECTORS[(8, "ada")] * 3 + VECTORS[(14, "ada")] * 11
 
 
 def test_an_image_of_the_format_before_is_refused_with_both_numbers() -> None:
