@@ -6,6 +6,7 @@ import asyncio
 
 from nodes.metadata.lookup import Start
 from nodes.metadata.operations import Operation
+from nodes.trace.events import Called
 from nodes.wire.messages import Answer, Checked, Referred, Refused
 
 Reply = Answer | Refused | Referred | Checked | None
@@ -51,3 +52,15 @@ class Course:
         if isinstance(message, Referred):
             return message.leg != self.leg
         return isinstance(message, Refused) and peer != self.server and message.active in ("", self.server)
+
+
+def called(session: str, course: Course, answer: Answer | None, now_ns: int) -> Called:
+    """A call as the application saw it; without an answer its outcome is unknown."""
+    result, error, epoch, sn, place, at_ns = None, "ETIMEDOUT", 0, 0, 0, 0
+    if answer is not None:
+        result, error = answer.result, answer.error.partition(":")[0]
+        epoch, sn, place, at_ns = answer.epoch, answer.sn, answer.place, answer.at_ns
+    return Called(
+        session, course.number, course.operation, course.began_ns, now_ns, result, error, course.server, epoch, sn, place,
+        course.tries, at_ns, course.resolved_ns,
+    )  # fmt: skip

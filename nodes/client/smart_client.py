@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 
-from nodes.client.course import Course, Reply
+from nodes.client.course import Course, Reply, called
 from nodes.client.keeping import Keeping, SessionCall
 from nodes.client.paths import Paths
 from nodes.client.retry import pause_ns
@@ -28,7 +28,7 @@ from nodes.metadata.operations import (
     Stat,
 )
 from nodes.metadata.sessions import OPEN_MAX
-from nodes.trace.events import Called, Invoked
+from nodes.trace.events import Invoked
 from nodes.units import ROOT_GROUP
 from nodes.wire.messages import (
     Answer,
@@ -309,26 +309,5 @@ class SmartClient:
         return Request(self._session, course.number, next(iter(self._open)), operation)
 
     def _tell(self, course: Course, answer: Answer | None) -> None:
-        now = self._world.clock.monotonic_ns()
-        result, error, epoch, sn, place, at_ns = None, "ETIMEDOUT", 0, 0, 0, 0
-        if answer is not None:
-            result, error = answer.result, answer.error.partition(":")[0]
-            epoch, sn, place, at_ns = answer.epoch, answer.sn, answer.place, answer.at_ns
-        self._world.trace.emit(
-            Called(
-                self._session,
-                course.number,
-                course.operation,
-                course.began_ns,
-                now,
-                result,
-                error,
-                course.server,
-                epoch,
-                sn,
-                place,
-                course.tries,
-                at_ns,
-                course.resolved_ns,
-            )
-        )
+        now_ns = self._world.clock.monotonic_ns()
+        self._world.trace.emit(called(self._session, course, answer, now_ns))

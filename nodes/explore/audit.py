@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import msgspec
 
-from nodes.config import SECOND
+from nodes.config import SECOND, ClusterConfig
 from nodes.errors import FsError
 from nodes.explore.content import read_back as read_content
+from nodes.explore.stage import Scripted, Stage
 from nodes.families import family_named
+from nodes.invariants.registry import Lamps
 from nodes.metadata import fsck
 from nodes.metadata.operations import Create, List, Mkdir, Operation, Stat
 from nodes.metadata.pages import Page
 from nodes.roles import LEADING
 from nodes.units import ROOT
-
-if TYPE_CHECKING:
-    from nodes.explore.trial import Trial
-    from nodes.sim.cluster import SimCluster
 
 READ_NS = 600 * SECOND
 QUIET_NS = 30 * SECOND
@@ -29,10 +28,31 @@ LANES = 8
 CONTENT = "content"
 
 
+class Audited(Protocol):
+    """What is audited: a cluster at rest, and what is known of its past."""
+
+    lamps: Lamps
+
+    @property
+    def cluster(self) -> Stage: ...
+
+    @property
+    def config(self) -> ClusterConfig: ...
+
+    @property
+    def clients(self) -> Sequence[Scripted]: ...
+
+    @property
+    def went_back(self) -> bool:
+        """Whether the cluster was taken back to a checkpoint: what came after its barrier is not to be there."""
+
+    def fail(self, invariant: str, place: str, explanation: str) -> None: ...
+
+
 class Prober:
     """A client of the audit's own. Its calls are checked like everybody's."""
 
-    def __init__(self, cluster: SimCluster, name: str):
+    def __init__(self, cluster: Stage, name: str):
         self._cluster = cluster
         self.client = cluster.start_client(name, reports_calls=True)
         self.name = name
@@ -64,11 +84,11 @@ class Prober:
         return task.result()
 
 
-def read_back(trial: Trial) -> None:
+def read_back(trial: Audited) -> None:
     """The audit; what is wrong becomes a failure of the trial. Raises Stuck when a read never returns."""
     number = sum(name.startswith("auditor") for name in trial.cluster.servers) + 1
     prober = Prober(trial.cluster, f"auditor{number}")
-    if not family_named(trial.plan.cluster.protocol).journal_nodes:
+    if not family_named(trial.config.protocol).journal_nodes:
         compare_replicas(trial, prober)
     try:
         tree = prober.run(walk(prober))
@@ -114,7 +134,7 @@ async def listing(prober: Prober, path: str) -> list[str]:
 # --- replicas ----------------------------------------------------------------------------------------------------------
 
 
-def page_of(cluster: SimCluster, server: str) -> Page:
+def page_of(cluster: Stage, server: str) -> Page:
     """The whole namespace of one server."""
     question: dict[str, Any] = {"do": "tree", "after": 0}
     page = msgspec.convert(cluster.ask(server, question), Page, strict=False)
@@ -127,7 +147,7 @@ def page_of(cluster: SimCluster, server: str) -> Page:
     return page
 
 
-def pages_by_group(cluster: SimCluster) -> dict[str, dict[str, Page]]:
+def pages_by_group(cluster: Stage) -> dict[str, dict[str, Page]]:
     found: dict[str, dict[str, Page]] = {}
     for name, server in cluster.servers.items():
         if server.group and server.process == "running" and cluster.answers(name, "tree"):
@@ -143,7 +163,7 @@ async def nudge(prober: Prober, number: int) -> None:
             await prober.succeeds(Create(f"{path}/f"))
 
 
-def compare_replicas(trial: Trial, prober: Prober) -> None:
+def compare_replicas(trial: Audited, prober: Prober) -> None:
     """All replicas of a group have the same tree, once they have applied the same."""
     cluster = trial.cluster
 
@@ -165,7 +185,7 @@ def compare_replicas(trial: Trial, prober: Prober) -> None:
                 )
 
 
-def leading(cluster: SimCluster, pages: dict[str, Page]) -> Page:
+def leading(cluster: Stage, pages: dict[str, Page]) -> Page:
     """Of the server that answers; where all do, of any. A standby that reads a shared journal is behind by design."""
     return next(
         (page for name, page in pages.items() if cluster.places.get(name) in LEADING),
@@ -185,7 +205,7 @@ def difference(mine: Page, theirs: Page) -> str:
     return f"digests {mine.digest} and {theirs.digest}, inodes alike"
 
 
-def check_namespaces(trial: Trial, tree: dict[str, Any]) -> None:
+def check_namespaces(trial: Audited, tree: dict[str, Any]) -> None:
     """The groups' namespaces fit together, have what a client sees and nothing else, and are the model's."""
     pages = [leading(trial.cluster, each) for each in pages_by_group(trial.cluster).values()]
     for fault in fsck.faults(pages)[:3]:
@@ -196,13 +216,14 @@ def check_namespaces(trial: Trial, tree: dict[str, Any]) -> None:
     stored = paths_of(inodes)
     seen = {path: attributes.kind == "directory" for path, attributes in tree.items()}
     report(trial, "read back", "what a client reads", seen, "the servers' trees", stored)
+    trial.cluster.run_for(LOOK_NS)
     model = trial.lamps.paths()
     if model is not None:
         report(trial, "no lost write", "the model", model, "the servers' trees", stored)
 
 
 def report(
-    trial: Trial, invariant: str, one: str, mine: dict[str, bool], other: str, theirs: dict[str, bool]
+    trial: Audited, invariant: str, one: str, mine: dict[str, bool], other: str, theirs: dict[str, bool]
 ) -> None:
     if mine != theirs:
         paths = [path for path in sorted({*mine, *theirs}) if mine.get(path) != theirs.get(path)]
@@ -232,7 +253,7 @@ def paths_of(inodes: dict[int, dict[str, int] | None]) -> dict[str, bool]:
 # --- content -----------------------------------------------------------------------------------------------------------
 
 
-async def check_content(trial: Trial, prober: Prober, tree: dict[str, Any]) -> None:
+async def check_content(trial: Audited, prober: Prober, tree: dict[str, Any]) -> None:
     """Every byte is one that was written, and every acknowledged record of a file that is there is in it."""
     acknowledged = {tag: inode for client in trial.clients for tag, inode in client.acknowledged.items()}
     files = {attributes.inode: path for path, attributes in tree.items() if attributes.kind == "file"}

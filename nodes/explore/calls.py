@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+import msgspec
 
 from nodes.metadata.operations import (
     CloseSession,
@@ -25,6 +27,26 @@ from nodes.metadata.operations import (
 
 PAYLOAD_MAX = 1 << 20
 CONTENT = ("put", "append", "get")
+SPAN_MAX_MS = 3_600_000
+Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=SPAN_MAX_MS)]
+
+
+class Caller(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
+    """One life of one client, and its calls in order, each in words: `create /a`, `rename /a /b`, `put /f 300`."""
+
+    name: str
+    calls: list[str]
+    lanes: Annotated[int, msgspec.Meta(ge=1, le=64)] = 1
+    """Calls that are open at once."""
+    pause_us: Annotated[int, msgspec.Meta(ge=0)] = 0
+    """Closed loop: how long a lane waits between two calls; 0 for saturation."""
+    every_us: Annotated[int, msgspec.Meta(ge=0)] = 0
+    """Open loop: a call begins so often, whether others have returned or not; 0 for a closed loop."""
+    start_ms: Milliseconds = 0
+    dies_ms: Milliseconds = 0
+    """When its process is killed, which ends its session without a word; 0 for never."""
+    leaves: bool = False
+    """It ends its session when its calls are done."""
 
 
 class WithContent(NamedTuple):

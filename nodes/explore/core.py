@@ -6,13 +6,12 @@ import random
 
 from nodes.config import ClusterConfig
 from nodes.explore.atlas import Atlas
-from nodes.explore.load import Client
-from nodes.sim.cluster import SimCluster
+from nodes.explore.stage import Scripted, Stage
 from nodes.sim.ensemble import COORDINATION
 from nodes.sim.faulting import FaultUnsupported
 
 
-def heal_core(cluster: SimCluster, atlas: Atlas, config: ClusterConfig, rng: random.Random) -> list[str]:
+def heal_core(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.Random) -> list[str]:
     """Heals a core that each family promises to be sufficient; returns who is left as it is.
 
     Of each set of servers as many are left out as the family may lose at once, damaged ones first.
@@ -29,7 +28,7 @@ def heal_core(cluster: SimCluster, atlas: Atlas, config: ClusterConfig, rng: ran
     return sorted(left)
 
 
-def sets_of(cluster: SimCluster, config: ClusterConfig) -> dict[str, list[str]]:
+def sets_of(cluster: Stage, config: ClusterConfig) -> dict[str, list[str]]:
     """The members that count: of the present configuration where the family changes it, else of the first one."""
     found = {group.name: list(group.members) for group in config.groups}
     for group, members in cluster.configured.items():
@@ -37,7 +36,7 @@ def sets_of(cluster: SimCluster, config: ClusterConfig) -> dict[str, list[str]]:
     return found | {"journal": config.journal.nodes, "data": config.data.nodes}
 
 
-def heal_links(cluster: SimCluster, left: list[str]) -> None:
+def heal_links(cluster: Stage, left: list[str]) -> None:
     """Mends every link but those of servers that are left out."""
     if not left:
         cluster.faults.heal_all()
@@ -46,13 +45,13 @@ def heal_links(cluster: SimCluster, left: list[str]) -> None:
     cluster.faults.heal(names, others=names)
 
 
-def start_and_mend(cluster: SimCluster, left: list[str]) -> None:
+def start_and_mend(cluster: Stage, left: list[str]) -> None:
     """Disks and clocks work again, and everybody runs who is not left out or gone for ever."""
     cluster.mend_coordination()
     for name, server in cluster.servers.items():
         if name in left or server.gone or server.client:
             continue
-        server.store.mend()
+        cluster.mend_disk(name)
         try:
             if server.process == "paused":
                 cluster.faults.resume(name)
@@ -62,7 +61,7 @@ def start_and_mend(cluster: SimCluster, left: list[str]) -> None:
             continue
 
 
-def heal_all(cluster: SimCluster) -> None:
+def heal_all(cluster: Stage) -> None:
     """No fault is in force, and everybody runs who can."""
     heal_links(cluster, [])
     start_and_mend(cluster, [])
@@ -71,7 +70,7 @@ def heal_all(cluster: SimCluster) -> None:
             cluster.faults.resume(name)
 
 
-def disturbed_still(cluster: SimCluster, clients: list[Client]) -> str:
+def disturbed_still(cluster: Stage, clients: list[Scripted]) -> str:
     """Who is not in step, and which calls have not returned, for a person."""
     view = ", ".join(
         f"{name} {cluster.places.get(name) or cluster.servers[name].process}" for name in cluster.view()
@@ -80,7 +79,7 @@ def disturbed_still(cluster: SimCluster, clients: list[Client]) -> str:
     return "; ".join([f"the view is {view}", *waiting])
 
 
-def calls_in_words(client: Client) -> str:
+def calls_in_words(client: Scripted) -> str:
     """The calls under way; who has none is between two of them."""
     calls = [f"call {number} ({call})" for number, call in client.under_way.items()]
     return ", ".join(calls) or "its next call"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from nodes.config import ClusterConfig
 from nodes.explore.draw_faults import STEPS, VERBS
+from nodes.explore.stage import Stage
 from nodes.families import family_named
 from nodes.trace.checkpoints import CheckpointOutcome
 from nodes.trace.events import (
@@ -21,16 +20,13 @@ from nodes.trace.events import (
 )
 from nodes.trace.pool_events import ImageRefused
 
-if TYPE_CHECKING:
-    from nodes.sim.cluster import SimCluster
-
 PLAIN = (Cut, ImageRefused, StoppedServing)
 
 
 class Coverage:
     """Features as short strings; each begins with the replication that it belongs to."""
 
-    def __init__(self, cluster: SimCluster, config: ClusterConfig):
+    def __init__(self, cluster: Stage, config: ClusterConfig):
         self._cluster = cluster
         self._family = family_named(config.protocol).replication
         self._roles: dict[str, str] = {}

@@ -1,22 +1,20 @@
-"""Faults of a plan carried out on a simulated cluster, and taken back."""
+"""Faults of a plan carried out on a cluster, and taken back."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodes.explore.plan import Fault
+from nodes.explore.stage import Stage
 from nodes.roles import FOLLOWING, LEADING
 from nodes.sim.faulting import FaultUnsupported
 from nodes.sim.link_faults import LINK_VERBS
-
-if TYPE_CHECKING:
-    from nodes.sim.cluster import SimCluster
 
 STOPPED = ("crash", "stop", "power_loss", "new_disk")
 ROLES = {"active": LEADING, "standby": FOLLOWING}
 
 
-def carry_out(cluster: SimCluster, fault: Fault) -> list[str]:
+def carry_out(cluster: Stage, fault: Fault) -> list[str]:
     """Returns the names that the target words stood for. Raises FaultUnsupported when there is nothing to be done."""
     names = [resolve(cluster, word) for word in fault.targets]
     if fault.verb in ("mark", "recover"):
@@ -26,7 +24,7 @@ def carry_out(cluster: SimCluster, fault: Fault) -> list[str]:
     return names
 
 
-def take_back(cluster: SimCluster, fault: Fault, names: list[str]) -> None:
+def take_back(cluster: Stage, fault: Fault, names: list[str]) -> None:
     """Ends what a fault began. Raises FaultUnsupported when something else did, or it cannot be ended."""
     if fault.verb in STOPPED:
         for name in names:
@@ -52,7 +50,7 @@ UNDO: dict[str, tuple[str, dict[str, Any]]] = {
 """Verbs that another one, or the same with other options, ends."""
 
 
-def heal(cluster: SimCluster, fault: Fault, names: list[str]) -> None:
+def heal(cluster: Stage, fault: Fault, names: list[str]) -> None:
     """One link, or everything at each of the names; what was clogged is let go."""
     if len(names) == 2 and not fault.options.get("island"):
         cluster.faults.heal(*names)
@@ -60,7 +58,7 @@ def heal(cluster: SimCluster, fault: Fault, names: list[str]) -> None:
         cluster.faults.heal(names)
 
 
-def resolve(cluster: SimCluster, word: str) -> str:
+def resolve(cluster: Stage, word: str) -> str:
     """A name, or who has the role of the group now. Raises FaultUnsupported when nobody has."""
     role, of, group = word.partition(" of ")
     if not of:
@@ -74,7 +72,7 @@ def resolve(cluster: SimCluster, word: str) -> str:
     return having[0]
 
 
-def ask_checkpoint(cluster: SimCluster, verb: str, name: str) -> None:
+def ask_checkpoint(cluster: Stage, verb: str, name: str) -> None:
     """Begins to mark a checkpoint, or to go back to one; asked of a server that leads. Raises FaultUnsupported."""
     leading = [server for server, place in cluster.places.items() if place in LEADING]
     running = [server for server in leading if cluster.servers[server].process == "running"]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
 from nodes.config import ClusterConfig
+from nodes.explore.calls import Caller as Caller
+from nodes.explore.calls import Milliseconds
 from nodes.sim.conditions import Conditions
 from nodes.sim.triggers import Trigger
-
-SPAN_MAX_MS = 3_600_000
-Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=SPAN_MAX_MS)]
 
 
 class Fault(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
@@ -27,24 +26,6 @@ class Fault(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaul
     """Instead of a time: a place in a server's progress, counted from the beginning of the load; the server may be named by a role."""
     for_ms: Milliseconds = 0
     """Taken back after this time; 0: it stays until the end."""
-
-
-class Caller(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
-    """One life of one client, and its calls in order, each in words: `create /a`, `rename /a /b`, `put /f 300`."""
-
-    name: str
-    calls: list[str]
-    lanes: Annotated[int, msgspec.Meta(ge=1, le=64)] = 1
-    """Calls that are open at once."""
-    pause_us: Annotated[int, msgspec.Meta(ge=0)] = 0
-    """Closed loop: how long a lane waits between two calls; 0 for saturation."""
-    every_us: Annotated[int, msgspec.Meta(ge=0)] = 0
-    """Open loop: a call begins so often, whether others have returned or not; 0 for a closed loop."""
-    start_ms: Milliseconds = 0
-    dies_ms: Milliseconds = 0
-    """When its process is killed, which ends its session without a word; 0 for never."""
-    leaves: bool = False
-    """It ends its session when its calls are done."""
 
 
 class Plan(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
@@ -83,9 +64,11 @@ class Outcome(msgspec.Struct):
     checked: int = 0
     """Facts that the invariants found to be right."""
     virtual_ns: int = 0
+    skipped: int = 0
+    """Faults that were impossible where or when they were to happen."""
     coverage: frozenset[str] = frozenset()
     log_sha256: str = ""
-    """Of the event log; the same on every machine."""
+    """Of the event log; the same on every machine. Empty for a trial on processes, which no run repeats."""
 
     @property
     def clean(self) -> bool:

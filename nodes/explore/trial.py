@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Callable
 from functools import partial
 
-import msgspec
 from msgspec.structs import replace
 
-from nodes.config import MILLISECOND, SECOND
+from nodes.config import MILLISECOND, SECOND, ClusterConfig
 from nodes.explore import audit
 from nodes.explore.atlas import Atlas
 from nodes.explore.branches import EVERY, Arcs
 from nodes.explore.core import disturbed_still, heal_all, heal_core
 from nodes.explore.coverage import Coverage
 from nodes.explore.deeds import carry_out, resolve, take_back
-from nodes.explore.load import Client
 from nodes.explore.plan import Caller, Failure, Fault, Outcome, Plan
+from nodes.explore.simulated import SimStage
+from nodes.explore.stage import Member, Scripted, Stage
+from nodes.families import family_named
 from nodes.invariants import registry
-from nodes.sim.cluster import SimCluster
+from nodes.roles import SERVING
 from nodes.sim.faulting import FaultUnsupported
 from nodes.sim.loop import Stuck
-from nodes.sim.triggers import Armed, Trigger
+from nodes.sim.triggers import Trigger
 from nodes.trace.events import Configured, Stamped
 
 START_NS = 120 * SECOND
@@ -35,21 +35,30 @@ WHEN_FORCED = ("one active", "same sn, same state")
 class Trial:
     """Runs a plan once. `on_event` sees every event, also of clusters that fail."""
 
-    def __init__(self, plan: Plan, on_event: Callable[[Stamped], None] | None = None):
+    def __init__(
+        self, plan: Plan, on_event: Callable[[Stamped], None] | None = None, stage: Stage | None = None
+    ):
+        """On the simulator unless another stage is given, which has a cluster of this plan."""
         self.plan = plan
-        self.cluster = SimCluster(plan.cluster, plan.seed, conditions=plan.conditions)
+        self.cluster: Stage = stage or SimStage(plan.cluster, plan.seed, plan.conditions)
+        self._began_ns = self.cluster.now_ns
         self.lamps = registry.start(plan.cluster)
         self.atlas = Atlas(plan.cluster)
         self.coverage = Coverage(self.cluster, plan.cluster)
-        self.clients: list[Client] = []
+        self.clients: list[Scripted] = []
         self.failures: list[Failure] = []
         self.done: list[tuple[Fault, list[str]]] = []
         """Faults that were carried out, and whom they concerned."""
-        self._armed: list[Armed] = []
+        self.skipped = 0
+        """Faults that were impossible where or when they were to happen."""
         self._rng = random.Random(f"{plan.seed}/trial")
         for listener in (self.lamps.on_event, self._on_event, self.coverage.on_event, on_event):
             if listener is not None:
                 self.cluster.on_event(listener)
+
+    @property
+    def config(self) -> ClusterConfig:
+        return self.plan.cluster
 
     @property
     def went_back(self) -> bool:
@@ -63,6 +72,11 @@ class Trial:
     # --- the whole -------------------------------------------------------------------------------------------------
 
     def run(self) -> Outcome:
+        self.carry_out()
+        return self.judged()
+
+    def carry_out(self) -> None:
+        """Load, faults, healing and audit; what goes wrong becomes a failure."""
         arcs = Arcs()
         try:
             with arcs.measuring(self.plan.seed % EVERY == 0):
@@ -72,6 +86,9 @@ class Trial:
         except Exception as bug:
             self.fail("no exception", place_of(bug), f"{type(bug).__name__}: {bug}")
         self.coverage.seen.update(arcs.features())
+
+    def judged(self) -> Outcome:
+        """After the last event."""
         self.lamps.finish()
         self.failures += self._verdicts()
         return self._outcome()
@@ -85,6 +102,7 @@ class Trial:
         heal_all(cluster)
         if self.atlas.beyond:
             cluster.run_for(self.patience_ns)
+            self._force_and_serve()
             return
         if self._settles("after everything was healed"):
             audit.read_back(self)
@@ -126,20 +144,18 @@ class Trial:
             cluster.run_until(max(cluster.now_ns, start_ns + at_ms * MILLISECOND))
             step()
         cluster.run_until(max(cluster.now_ns, start_ns + plan.span_ms * MILLISECOND))
-        for armed in self._armed:
-            cluster.triggers.disarm(armed)
+        cluster.disarm_all()
 
     def _arm(self, fault: Fault, trigger: Trigger) -> None:
         """Who has no such progress to make is not waited for."""
         try:
             server = resolve(self.cluster, trigger.server)
-            armed = self.cluster.triggers.arm(replace(trigger, server=server), partial(self._begin, fault))
-            self._armed.append(armed)
+            self.cluster.arm(replace(trigger, server=server), partial(self._begin, fault))
         except FaultUnsupported:
-            pass
+            self.skipped += 1
 
     def _start(self, caller: Caller) -> None:
-        self.clients.append(Client(self.cluster, caller))
+        self.clients.append(self.cluster.start_caller(caller))
 
     def _kill(self, name: str) -> None:
         for client in self.clients:
@@ -151,13 +167,14 @@ class Trial:
         try:
             names = carry_out(self.cluster, fault)
         except FaultUnsupported:
+            self.skipped += 1
             return
         self.done.append((fault, names))
         self.atlas.note(fault.verb, names)
         self.coverage.note_fault(fault.verb)
         if fault.for_ms:
             at_ns = self.cluster.now_ns + fault.for_ms * MILLISECOND
-            self.cluster.loop.at(at_ns, self._end, fault, names)
+            self.cluster.at(at_ns, self._end, fault, names)
 
     def _end(self, fault: Fault, names: list[str]) -> None:
         try:
@@ -178,15 +195,36 @@ class Trial:
         left_out = heal_core(cluster, self.atlas, self.plan.cluster, self._rng)
         prober = audit.Prober(cluster, "prober")
         task = prober.begin_writes(PROBES)
-        if not cluster.loop.run(cluster.now_ns + self.patience_ns, task.done):
+        if not cluster.reaches(cluster.now_ns + self.patience_ns, task.done):
             where = f"without {', '.join(left_out)}" if left_out else "with everybody there"
             self.fail(
                 "service", "core", f"nothing was written within {self.patience_ns / SECOND:g} s {where}"
             )
 
+    def _force_and_serve(self) -> None:
+        """A group that nobody may serve any more goes on when a person says with what (safety rule 4)."""
+        cluster = self.cluster
+        if family_named(self.plan.cluster.protocol).cannot_force:
+            return
+        for group, members in cluster.configured.items():
+            running = [name for name in members if name in cluster.servers and runs(cluster.servers[name])]
+            if not running or any(cluster.places.get(name) in SERVING for name in running):
+                continue
+            try:
+                names = carry_out(cluster, Fault("force", [group, running[0]]))
+            except FaultUnsupported as refused:
+                self.fail("service", "force", f"{group} is served by nobody and cannot be forced: {refused}")
+                continue
+            self.atlas.note("force", names)
+            if not cluster.reaches(
+                cluster.now_ns + self.patience_ns,
+                lambda members=members: any(cluster.places.get(name) in SERVING for name in members),  # type: ignore[misc]
+            ):
+                self.fail("service", "force", f"{group} was forced with {running[0]} and does not serve")
+
     def _settles(self, when: str) -> bool:
         cluster = self.cluster
-        if cluster.loop.run(cluster.now_ns + self.patience_ns, self._quiet):
+        if cluster.reaches(cluster.now_ns + self.patience_ns, self._quiet):
             return True
         self.fail("service", f"settle {when}", f"{when}: {disturbed_still(cluster, self.clients)}")
         return False
@@ -212,10 +250,6 @@ class Trial:
         ]
 
     def _outcome(self) -> Outcome:
-        log = hashlib.sha256()
-        encoder = msgspec.msgpack.Encoder()
-        for stamped in self.cluster.events:
-            log.update(encoder.encode(stamped))
         return Outcome(
             plan=self.plan,
             failures=distinct(self.failures),
@@ -223,10 +257,15 @@ class Trial:
             calls=sum(client.begun for client in self.clients),
             answered=sum(client.answered for client in self.clients),
             checked=sum(row["checked"] for row in self.lamps.lamps()),
-            virtual_ns=self.cluster.now_ns,
+            virtual_ns=self.cluster.now_ns - self._began_ns,
+            skipped=self.skipped,
             coverage=frozenset(self.coverage.seen),
-            log_sha256=log.hexdigest(),
+            log_sha256=self.cluster.log_sha256(),
         )
+
+
+def runs(server: Member) -> bool:
+    return server.process == "running" and not server.gone
 
 
 def distinct(failures: list[Failure]) -> list[Failure]:

@@ -1,0 +1,88 @@
+"""The stage of a trial in virtual time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from nodes.config import ClusterConfig
+from nodes.explore.calls import Call, Caller
+from nodes.explore.script import Script
+from nodes.sim.cluster import SimCluster
+from nodes.sim.conditions import Conditions
+from nodes.sim.triggers import Armed, Trigger
+
+
+class SimStage(SimCluster):
+    """A simulated cluster with what a trial needs besides."""
+
+    def __init__(self, config: ClusterConfig, seed: int, conditions: Conditions):
+        """Raises BadConditions."""
+        super().__init__(config, seed, conditions=conditions)
+        self._armed: list[Armed] = []
+
+    def reaches(self, at_ns: int, true: Callable[[], bool]) -> bool:
+        return self.loop.run(at_ns, true)
+
+    def at(self, at_ns: int, step: Callable[..., Any], *arguments: Any) -> None:
+        self.loop.at(at_ns, step, *arguments)
+
+    def arm(self, trigger: Trigger, step: Callable[[], Any]) -> None:
+        self._armed.append(self.triggers.arm(trigger, step))
+
+    def disarm_all(self) -> None:
+        for armed in self._armed:
+            self.triggers.disarm(armed)
+
+    def mend_disk(self, name: str) -> None:
+        self.servers[name].store.mend()
+
+    def start_caller(self, caller: Caller) -> SimCaller:
+        return SimCaller(self, caller)
+
+    def log_sha256(self) -> str:
+        log = hashlib.sha256()
+        encoder = msgspec.msgpack.Encoder()
+        for stamped in self.events:
+            log.update(encoder.encode(stamped))
+        return log.hexdigest()
+
+
+class SimCaller:
+    """One life of a client of the plan."""
+
+    def __init__(self, cluster: SimStage, caller: Caller):
+        self._cluster = cluster
+        self.name = caller.name
+        self._dead = False
+        client = cluster.start_client(caller.name, reports_calls=True)
+        self._script = Script(caller, client.client, client.files, client.clock)
+        self._script.begin(client.begin)
+
+    @property
+    def begun(self) -> int:
+        return self._script.begun
+
+    @property
+    def answered(self) -> int:
+        return self._script.answered
+
+    @property
+    def done(self) -> bool:
+        return self._dead or self._script.done
+
+    @property
+    def under_way(self) -> Mapping[int, Call]:
+        return {} if self._dead else self._script.under_way
+
+    @property
+    def acknowledged(self) -> Mapping[str, int]:
+        return self._script.acknowledged
+
+    def die(self) -> None:
+        if not self._dead:
+            self._dead = True
+            self._cluster.faults.crash(self.name)

@@ -1,0 +1,154 @@
+"""What a trial runs on: a simulated cluster, or real processes. Whatever differs between the two lies behind this."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Protocol
+
+from nodes.client.files import FileClient
+from nodes.client.smart_client import SmartClient
+from nodes.explore.calls import Call, Caller
+from nodes.sim.triggers import Trigger
+from nodes.trace.events import Stamped
+
+
+class Member(Protocol):
+    """A server, data node, journal node or client by its name."""
+
+    @property
+    def group(self) -> str:
+        """Of a metadata server; empty for all others."""
+
+    @property
+    def process(self) -> str:
+        """running, paused or stopped."""
+
+    @property
+    def client(self) -> bool: ...
+
+    @property
+    def gone(self) -> bool:
+        """Its machine is lost for ever."""
+
+
+class Faults(Protocol):
+    """The verbs of docs/faults.md. Each raises FaultUnsupported when it is impossible here or now."""
+
+    @property
+    def standing(self) -> Mapping[int, tuple[str, list[str]]]:
+        """Faults in force: number to (verb, targets)."""
+
+    def do(self, verb: str, targets: list[str], options: dict[str, Any] | None = None) -> int: ...
+
+    def heal(
+        self, a: Any = None, b: str | None = None, direction: str = "both", others: Any = None
+    ) -> int: ...
+
+    def heal_all(self) -> int: ...
+
+    def restart(self, server: str) -> int: ...
+
+    def resume(self, server: str) -> int: ...
+
+
+class Client(Protocol):
+    """A client of the audit's own."""
+
+    client: SmartClient
+    files: FileClient
+
+    def begin(self, procedure: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        """Runs a procedure of this client while the cluster runs."""
+
+
+class Scripted(Protocol):
+    """One life of a client of the plan, as it carries its calls out."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def begun(self) -> int: ...
+
+    @property
+    def answered(self) -> int: ...
+
+    @property
+    def done(self) -> bool:
+        """Every call has returned, or nobody waits for it any more."""
+
+    @property
+    def under_way(self) -> Mapping[int, Call]:
+        """Calls that somebody still waits for, by their number in the plan, as far as that is known."""
+
+    @property
+    def acknowledged(self) -> Mapping[str, int]:
+        """Records of content that were acknowledged: tag to the inode of the file."""
+
+    def die(self) -> None:
+        """Its process is killed."""
+
+
+class Stage(Protocol):
+    """A running cluster, driven step by step. Time passes only within `run_until`, `run_for`, `reaches` and `ask`."""
+
+    @property
+    def servers(self) -> Mapping[str, Member]: ...
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        """The place of each server in the global view."""
+
+    @property
+    def configured(self) -> Mapping[str, list[str]]:
+        """The members of each group's present configuration, where the family has one that changes."""
+
+    @property
+    def faults(self) -> Faults: ...
+
+    @property
+    def now_ns(self) -> int: ...
+
+    def on_event(self, callback: Callable[[Stamped], None]) -> None: ...
+
+    def run_until(self, until: int | Callable[[], bool], limit_ns: int = ...) -> None:
+        """Raises Stuck when it is not true within the limit."""
+
+    def run_for(self, duration_ns: int) -> None: ...
+
+    def reaches(self, at_ns: int, true: Callable[[], bool]) -> bool:
+        """Runs until something is true, or to a time; whether it is true."""
+
+    def at(self, at_ns: int, step: Callable[..., Any], *arguments: Any) -> None:
+        """A step is taken when the cluster has run to this time."""
+
+    def arm(self, trigger: Trigger, step: Callable[[], Any]) -> None:
+        """A step is taken at a place in a server's progress. Raises FaultUnsupported."""
+
+    def disarm_all(self) -> None:
+        """No armed step is waited for any longer."""
+
+    def settled(self) -> bool:
+        """Everybody who is not gone for ever is in step, and one leads each group where one does."""
+
+    def view(self) -> dict[str, str]: ...
+
+    def answers(self, name: str, kind: str) -> bool: ...
+
+    def ask(self, name: str, question: dict[str, Any]) -> Any:
+        """A question to a server over the way that no fault touches."""
+
+    def begin_asking(self, name: str, question: dict[str, Any]) -> Any:
+        """A question whose answer nobody waits for."""
+
+    def mend_disk(self, name: str) -> None: ...
+
+    def mend_coordination(self) -> None: ...
+
+    def start_client(self, name: str, reports_calls: bool = False) -> Client: ...
+
+    def start_caller(self, caller: Caller) -> Scripted: ...
+
+    def log_sha256(self) -> str:
+        """Of the event log, where the same plan gives the same one; else empty."""
