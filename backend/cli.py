@@ -311,11 +311,25 @@ def explore(
     out: Annotated[Path, typer.Option(help="Where files of failures are written.")] = Path("explored"),
     mutation: Annotated[list[str] | None, typer.Option(help="A known bug to switch on.")] = None,
     hole: Annotated[list[str] | None, typer.Option(help="A paper's hole to open.")] = None,
+    on: Annotated[str, typer.Option(help="simulated or processes.")] = "simulated",
+    scale: Annotated[
+        float | None, typer.Option(min=0.1, max=100, help="On processes: multiplies every time.")
+    ] = None,
 ) -> None:
     """Search for schedules that break a promise: random clusters, loads and faults, audited."""
     commands = importlib.import_module("backend.explore.cli")
     wish = commands.Wish(
-        protocol, everything, minutes, seeds, jobs, dask, out, tuple(mutation or ()), tuple(hole or ())
+        protocol,
+        everything,
+        minutes,
+        seeds,
+        jobs,
+        dask,
+        out,
+        tuple(mutation or ()),
+        tuple(hole or ()),
+        on,
+        scale,
     )
     raise typer.Exit(commands.explore_command(file, wish))
 

@@ -1,4 +1,4 @@
-"""Rounds of random faults on real processes: no lost write, no broken check, no failed call."""
+"""Rounds of random faults on real processes: no lost write, no broken check, no failed call; kills under load: nothing is lost."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import sys
 
 import uvloop
 
-from backend.errors import LabError
+from backend.errors import LabError, Malformed
+from benchmarks import _kills
 from benchmarks.running import Bench, Make, cluster, processes, report
 from nodes.config import Timing, WorkloadConfig
 from nodes.trace.events import Called, Stamped
 
 ROUNDS = 20
+ROUNDS_MOST = 100_000
 TIMING = Timing(heartbeat_ms=400, session_timeout_ms=1_000, ack_timeout_ms=300)
 MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1, "list": 1}
 WORKLOAD = WorkloadConfig(clients=8, rate_per_s=200, mix=MIX)
@@ -89,10 +91,25 @@ async def measure(rounds: int, seed: int, make: Make = processes) -> tuple[int, 
     return rounds, calls, failed
 
 
-def main() -> int:
-    """Prints one JSON object."""
+def main(rounds: str = str(ROUNDS)) -> int:
+    """`[ROUNDS]`: rounds of kills with the audit, after 20 of all kinds of faults. Prints one JSON object."""
+    if not rounds.isdecimal() or not 0 < int(rounds) <= ROUNDS_MOST:
+        raise Malformed(f"{rounds[:40]!r} is no number of rounds between 1 and {ROUNDS_MOST}")
     gc.set_threshold(200_000, 50, 1000)
     clean, calls, failed = uvloop.run(measure(ROUNDS, 1))
-    figures: dict[str, float] = {"process_rounds_clean": clean, "calls": calls, "failed_calls": failed}
-    config = {"rounds": ROUNDS, "session_timeout_ms": TIMING.session_timeout_ms}
-    return report("rounds", config, figures, {})
+    killed = _kills.measure(int(rounds))
+    for failure in killed.failures:
+        print(f"{failure.invariant} ({failure.place}): {failure.explanation}", file=sys.stderr)
+    figures = {
+        "process_rounds_clean": clean,
+        "calls": calls,
+        "failed_calls": failed,
+        "process_kills_clean": killed.kills,
+        "process_kill_rounds_clean": killed.rounds,
+        "process_kill_audits": killed.audits,
+        "process_kill_calls": killed.calls,
+        "process_kill_failures": len(killed.failures),
+    }
+    config = {"rounds": ROUNDS, "kill_rounds": int(rounds), "session_timeout_ms": TIMING.session_timeout_ms}
+    report("rounds", config, figures, {})
+    return 1 if killed.failures else 0

@@ -1,4 +1,4 @@
-"""`python -m nodes server|data-node|journal-node|bookie|workload --config FILE.json`: one process of a cluster."""
+"""`python -m nodes server|data-node|journal-node|bookie|workload|caller --config FILE.json`: one process of a cluster."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from nodes.real.caller import run_caller
 from nodes.real.process import (
     CannotStart,
     ProcessFile,
@@ -27,6 +28,7 @@ ROLES: dict[str, Callable[[ProcessFile], Coroutine[Any, Any, int]]] = {
     "journal-node": run_journal_node,
     "bookie": run_journal_node,
     "workload": run_workload,
+    "caller": run_caller,
 }
 
 

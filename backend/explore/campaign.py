@@ -27,6 +27,10 @@ class Target(msgspec.Struct, frozen=True):
     protocols: tuple[str, ...]
     holes: Holes = Holes()
     mutations: Mutations = Mutations()
+    on: str = "simulated"
+    """Or processes."""
+    scale: float | None = None
+    """Of every time on processes; None for what this machine holds."""
 
 
 class Tally(msgspec.Struct):
@@ -38,6 +42,8 @@ class Tally(msgspec.Struct):
     calls: int = 0
     answered: int = 0
     checked: int = 0
+    skipped: int = 0
+    """Faults that were impossible where or when they were to happen."""
     virtual_ns: int = 0
     took_s: float = 0.0
     coverage: set[str] = set()
@@ -113,7 +119,8 @@ class Campaign:
                 plan = neighbour(self._base, self._base, seed)
             elif self._steered and corpus and self._rng.random() < NEIGHBOURS:
                 plan = neighbour(self._rng.choice(corpus), self._rng.choice(corpus), seed)
-            yield Job(seed, protocol, self._target.holes, self._target.mutations, plan)
+            target = self._target
+            yield Job(seed, protocol, target.holes, target.mutations, plan, on=target.on, scale=target.scale)
 
     def _take(self) -> int:
         count = 0
@@ -132,6 +139,7 @@ class Campaign:
         tally.calls += outcome.calls
         tally.answered += outcome.answered
         tally.checked += outcome.checked
+        tally.skipped += outcome.skipped
         tally.virtual_ns += outcome.virtual_ns
         new = outcome.coverage - tally.coverage
         if new:

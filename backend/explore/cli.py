@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from backend.errors import LabError, Malformed
 from backend.explore import found
 from backend.explore.campaign import Campaign, Tally, Target, shrunk
-from backend.explore.executors import Dask, Executor, Processes, WorkersLost
+from backend.explore.executors import Dask, Executor, Here, Processes, WorkersLost
 from backend.explore.steps import explore_steps
 from backend.interrupts import heed
 from backend.scenarios.reading import read
@@ -51,6 +51,10 @@ class Wish(msgspec.Struct, frozen=True):
     out: Path = Path("explored")
     mutations: tuple[str, ...] = ()
     holes: tuple[str, ...] = ()
+    on: str = "simulated"
+    """Or processes."""
+    scale: float | None = None
+    """Of every time on processes; None for what this machine holds."""
 
 
 def explore_command(file: Path | None, wish: Wish) -> int:
@@ -75,21 +79,39 @@ def explore(wish: Wish, base: Plan | None = None) -> int:
     until_s = None if wish.minutes is None else wish.minutes * 60
     if seeds is None and until_s is None:
         seeds = range(1, 101)
-    executor: Executor = Dask(wish.dask) if wish.dask else Processes(wish.jobs or os.cpu_count() or 1)
+    executor = executor_of(wish)
     try:
         tally = watched(target, executor, seeds, until_s, base)
         tell(tally)
-        files = written(tally, executor, wish.out)
+        files = written(tally, executor, wish)
     finally:
         executor.close()
+    where = " --on processes" if wish.on == "processes" else ""
     for path in files:
-        print(f"./cloverlab run {path}")
+        print(f"./cloverlab run {path}{where}")
     return 1 if tally.failures or tally.incomplete.startswith("worker") else 0
+
+
+def executor_of(wish: Wish) -> Executor:
+    """Raises LabError."""
+    if wish.on not in ("simulated", "processes"):
+        raise Malformed(f"explore --on {wish.on[:40]!r}: say simulated or processes")
+    if wish.on == "processes":
+        if wish.dask or wish.jobs > 1:
+            raise Malformed(
+                "explore --on processes runs one trial after the other on this machine: no --jobs, no --dask"
+            )
+        return Here()
+    if wish.scale is not None:
+        raise Malformed("explore --scale is for --on processes: the simulator's time is its own")
+    return Dask(wish.dask) if wish.dask else Processes(wish.jobs or os.cpu_count() or 1)
 
 
 def target_of(wish: Wish, base: Plan | None) -> Target:
     if base is not None:
-        return Target((base.cluster.protocol,), base.cluster.holes, base.cluster.mutations)
+        return Target(
+            (base.cluster.protocol,), base.cluster.holes, base.cluster.mutations, wish.on, wish.scale
+        )
     if not wish.everything and wish.protocol is None:
         raise Malformed("explore what? Give a scenario file, --protocol NAME or --all")
     try:
@@ -104,9 +126,8 @@ def target_of(wish: Wish, base: Plan | None) -> Target:
                     f"{name[:40]!r} is no {kind}; there are {', '.join(struct.__struct_fields__)}"
                 )
     protocols = SAFE if wish.protocol is None else (wish.protocol,)
-    return Target(
-        protocols, Holes(**dict.fromkeys(wish.holes, True)), Mutations(**dict.fromkeys(wish.mutations, True))
-    )
+    holes, mutations = dict.fromkeys(wish.holes, True), dict.fromkeys(wish.mutations, True)
+    return Target(protocols, Holes(**holes), Mutations(**mutations), wish.on, wish.scale)
 
 
 def seeds_of(wish: Wish) -> range | None:
@@ -152,7 +173,7 @@ def tell(tally: Tally) -> None:
     console.print(
         f"{tally.seeds} seeds in {tally.took_s:.0f} s ({families}): {tally.calls} calls, {tally.answered} answered, "
         f"{tally.checked} facts checked, {hours:.2f} virtual hours, coverage {len(tally.coverage)}, "
-        f"{tally.beyond} beyond what a family survives"
+        f"{tally.beyond} beyond what a family survives, {tally.skipped} faults impossible"
     )
     tell_unreached(tally)
     if tally.incomplete:
@@ -182,11 +203,12 @@ def tell_unreached(tally: Tally) -> None:
     )
 
 
-def written(tally: Tally, executor: Executor, directory: Path) -> list[Path]:
-    """Shrinks the first failures and writes a file for each; unshrunk where the shrinking was stopped."""
-    chosen = list(tally.failures.values())[:SHRUNK_MAX]
-    if not chosen:
-        return []
+def written(tally: Tally, executor: Executor, wish: Wish) -> list[Path]:
+    """Shrinks the first failures and writes a file for each; unshrunk where the shrinking was stopped, and on processes,
+    where no run repeats another."""
+    chosen, directory = list(tally.failures.values())[:SHRUNK_MAX], wish.out
+    if not chosen or wish.on == "processes":
+        return [found.write(each, directory) for each in chosen]
     console.print(f"shrinking {len(chosen)} of {len(tally.failures)} kinds of failure …")
     done: dict[int, Outcome] = {}
 

@@ -85,6 +85,25 @@ def leave_signals() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
+class Here:
+    """One trial after the other in this process, for trials that fill the machine with processes of their own."""
+
+    width = 1
+
+    def __init__(self) -> None:
+        self._waiting: list[bytes] = []
+
+    def submit(self, job: bytes) -> None:
+        self._waiting.append(job)
+
+    def results(self, timeout_s: float) -> Iterator[bytes]:
+        while self._waiting:
+            yield work(self._waiting.pop(0))
+
+    def close(self) -> None:
+        self._waiting.clear()
+
+
 class Dask:
     """An existing Dask cluster; its workers need this project on their path."""
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 from types import FrameType
 
 import msgspec
 
+from backend.explore.on_processes import run_on_processes
 from nodes.config import Holes
 from nodes.explore.draw import draw
 from nodes.explore.plan import Failure, Outcome, Plan
@@ -16,6 +18,8 @@ from nodes.mutations import Mutations
 
 LIMIT_S = 180
 """Of real time for one trial: more is an endless loop."""
+PROCESSES_LIMIT_S = 1_800
+"""The same on processes, where every patience is real time."""
 
 
 class Job(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -29,6 +33,10 @@ class Job(msgspec.Struct, frozen=True, omit_defaults=True):
     shrink_as: Failure | None = None
     """The failure that must stay, for at most `shrink_trials` trials."""
     shrink_trials: int = 2_000
+    on: str = "simulated"
+    """Or processes."""
+    scale: float | None = None
+    """Of every time on processes; None for what this machine holds."""
 
 
 class TookTooLong(Exception):
@@ -47,6 +55,9 @@ def work(job_bytes: bytes) -> bytes:
     """Runs a job in this process; returns an `Outcome`."""
     job = msgspec.msgpack.decode(job_bytes, type=Job)
     plan = plan_of(job)
+    if job.on == "processes":
+        outcome = bounded(plan, lambda plan: run_on_processes(plan, job.scale), PROCESSES_LIMIT_S)
+        return msgspec.msgpack.encode(outcome)
     if job.shrink_as is not None:
         plan = shrunk(plan, job.shrink_as, job.shrink_trials)
     return msgspec.msgpack.encode(bounded(plan))
@@ -56,14 +67,14 @@ def outcome_of(result: bytes) -> Outcome:
     return msgspec.msgpack.decode(result, type=Outcome)
 
 
-def bounded(plan: Plan) -> Outcome:
+def bounded(plan: Plan, run: Callable[[Plan], Outcome] = run, limit_s: int = LIMIT_S) -> Outcome:
     """A trial that ends, whatever happens: one that gives up is a failure."""
 
     def stop(number: int, frame: FrameType | None) -> None:
-        raise TookTooLong(f"not done after {LIMIT_S} s of real time")
+        raise TookTooLong(f"not done after {limit_s} s of real time")
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(LIMIT_S)
+    signal.alarm(limit_s)
     try:
         return run(plan)
     except TookTooLong as late:

@@ -12,6 +12,7 @@ import msgspec
 from rich.console import Console
 
 from backend.errors import Malformed
+from backend.explore.on_processes import default_scale, run_on_processes
 from backend.fabrics.verbs import verb_named
 from backend.scenarios import report as reports
 from backend.scenarios.model import Scenario
@@ -33,9 +34,9 @@ def run_command(
     if protocol is not None:
         scenarios = playable(scenarios, protocol)
     if scenarios[0].trial is not None:
-        if on != "simulated":
-            raise Malformed(f"{file}: a trial runs on the simulator, not on {on}")
-        return run_trial(scenarios[0], seed)
+        if on == "containers":
+            raise Malformed(f"{file}: a trial runs on the simulator or on processes, not in {on}")
+        return run_trial(scenarios[0], seed, on, scale)
     if on != "simulated":
         refuse_what_only_the_simulator_does(scenarios)
     outcomes = []
@@ -70,18 +71,21 @@ def outcomes_on(
         yield asyncio.run(run(scenario, on, scenario.seed if seed is None else seed, scale))
 
 
-def run_trial(scenario: Scenario, seed: int | None) -> int:
-    """Runs a trial of the explorer; 0 when everything held."""
+def run_trial(scenario: Scenario, seed: int | None, on: str, scale: float) -> int:
+    """Runs a trial of the explorer; 0 when everything held. On processes its times are at least what this machine holds."""
     plan = scenario.plan()
-    outcome = trial.run(plan if seed is None else msgspec.structs.replace(plan, seed=seed))
+    if seed is not None:
+        plan = msgspec.structs.replace(plan, seed=seed)
+    outcome = trial.run(plan) if on == "simulated" else run_on_processes(plan, scale * default_scale(plan))
     held = "[green]held[/green]" if outcome.clean else "[red]NOT held[/red]"
     console.print(f"[bold]{scenario.name}[/bold], seed {outcome.plan.seed}: {held}")
     for failure in outcome.failures:
         console.print(f"  {failure.invariant}: {failure.explanation}", markup=False)
     if outcome.beyond:
         console.print(f"  only safety was judged: {outcome.beyond}", markup=False)
+    log = f"virtual time, event log {outcome.log_sha256[:16]}" if outcome.log_sha256 else "real time"
     console.print(
         f"  {outcome.calls} calls, {outcome.answered} answered, {outcome.checked} facts checked, "
-        f"{outcome.virtual_ns / 1e9:.1f} s of virtual time, event log {outcome.log_sha256[:16]}"
+        f"{outcome.skipped} faults impossible, {outcome.virtual_ns / 1e9:.1f} s of {log}"
     )
     return 0 if outcome.clean else 1

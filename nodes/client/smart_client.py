@@ -9,36 +9,27 @@ from __future__ import annotations
 import asyncio
 
 from nodes.client.course import Course, Reply, called
-from nodes.client.dentries import Dentries, depth_of
 from nodes.client.keeping import Keeping, SessionCall
+from nodes.client.paths import Paths
 from nodes.client.retry import pause_ns
 from nodes.client.routing import Routes
 from nodes.client.sequences import make_way, summary
 from nodes.config import MILLISECOND, SECOND, ClusterConfig
 from nodes.errors import FsError
 from nodes.families import family_named
-from nodes.metadata.lookup import TOP, Start
+from nodes.metadata.lookup import TOP
 from nodes.metadata.operations import (
     WRITES,
-    AddBlock,
-    Attributes,
     CloseSession,
-    Complete,
     ContentSummary,
-    Create,
-    Delete,
-    Link,
-    Made,
     Mkdir,
     OpenSession,
     Operation,
-    Rename,
-    Restamp,
     Stat,
 )
 from nodes.metadata.sessions import OPEN_MAX
 from nodes.trace.events import Invoked
-from nodes.units import ROOT_GROUP, home_group, is_directory
+from nodes.units import ROOT_GROUP
 from nodes.wire.messages import (
     Answer,
     AskView,
@@ -53,8 +44,6 @@ from nodes.wire.messages import (
 from nodes.world import World
 
 LONG_NS = 1 * SECOND
-AT_PARENT = (Create, Mkdir, Delete, Rename, Link)
-"""Operations that happen where the parent of their path is at home; the others at the object's own."""
 
 
 class SmartClient:
@@ -77,7 +66,7 @@ class SmartClient:
         """Who answers reads knows by its lease who leads: what it names is asked at once."""
         self._alone = len(self._groups) == 1
         self._long_ns = 0 if reports_calls else LONG_NS
-        self._dentries = Dentries(cluster.mutations.stale_dentry_cache)
+        self._paths = Paths(world, self._groups, cluster.mutations.stale_dentry_cache, self._stat)
         self._seen_ns = 0
         self._next = 0
         self._open: dict[int, Course] = {}
@@ -169,25 +158,17 @@ class SmartClient:
                 self._keeping.open_anew(course.group)
             raise FsError(name, explanation)
         if not self._alone:
-            self._learn_result(operation, answer, course.began_moves)
+            self._paths.learn_result(operation, answer, course.began_moves)
         return answer
 
     def _course(self, operation: Operation, group: int) -> Course:
         self._next += 1
         now_ns = self._world.clock.monotonic_ns()
-        course = Course(self._next, operation, now_ns, group, self._dentries.moves)
+        course = Course(self._next, operation, now_ns, group, self._paths.moves)
         self._open[course.number] = course
         if not self._long_ns:
             self._tell_long(course, now_ns)
         return course
-
-    def _learn_result(self, operation: Operation, answer: Answer, moves: int) -> None:
-        """It may have been carried out as long ago as the call was first sent."""
-        if type(operation) is Mkdir and isinstance(answer.result, Made):
-            start = Start(answer.result.inode, depth_of(operation.path))
-            self._dentries.learn(operation.path, start, moves)
-        elif type(operation) is Delete:
-            self._dentries.gone(operation.path)
 
     def _make_room(self) -> None:
         """Lets calls begin that waited because an older one is still open."""
@@ -195,6 +176,10 @@ class SmartClient:
         for room in waiting:
             if not room.done():
                 room.set_result(None)
+
+    async def _stat(self, path: str) -> Answer:
+        """A part of another call, and not reported as one."""
+        return await self._run(Stat(path), told=False)
 
     async def _run_session(self, operation: SessionCall, group: int) -> Answer | None:
         """A call that concerns the session at one group."""
@@ -220,7 +205,7 @@ class SmartClient:
         operation = course.operation
         is_write = type(operation) in WRITES
         if not self._alone and type(operation) not in (OpenSession, CloseSession):
-            error = await self._set_out(course)
+            error = await self._paths.set_out(course)
             if error is not None:
                 return error
         course.server = self._groups[course.group].first(is_write, course.began_ns)
@@ -251,8 +236,9 @@ class SmartClient:
                 continue
             if isinstance(reply, Referred) and routes.accept(peer, reply.epoch):
                 course.leg += 1
-                if not await self._follow(course, reply):
-                    error = await self._set_out(course)
+                self._seen_ns = max(self._seen_ns, reply.at_ns)
+                if not await self._paths.follow(course, reply):
+                    error = await self._paths.set_out(course)
                     if error is not None:
                         return error
                 course.server = self._groups[course.group].first(is_write, now)
@@ -286,66 +272,6 @@ class SmartClient:
         if not course.told and now - course.began_ns >= self._long_ns:
             course.told = True
             self._world.trace.emit(Invoked(self._session, course.number, course.operation, course.began_ns))
-
-    async def _set_out(self, course: Course) -> Answer | None:
-        """Begins the way anew from the dentry cache; an answer when the new name of a rename or link cannot be resolved."""
-        operation = course.operation
-        course.resolved_ns, course.moves = 0, self._dentries.moves
-        if isinstance(operation, AddBlock | Complete | Restamp):
-            course.group = home_group(operation.inode)
-            return None
-        path = operation.old if isinstance(operation, Rename | Link) else operation.path  # type: ignore[union-attr]
-        course.starts = [self._dentries.start(path, self._upto(path, operation))]
-        course.group = home_group(course.starts[0].inode)
-        if isinstance(operation, Rename | Link):
-            parent = operation.new.rpartition("/")[0]
-            if self._dentries.start(parent, depth_of(parent)).depth != depth_of(parent):
-                try:
-                    await self._resolve(parent)
-                except FsError as error:
-                    if error.name == "ETIMEDOUT":
-                        return None
-                    return Answer(course.number, 0, 0, 0, None, str(error))
-            course.moves = self._dentries.moves
-            course.starts = [
-                self._dentries.start(path, self._upto(path, operation)),
-                self._dentries.start(parent, depth_of(parent)),
-            ]
-            course.group = home_group(course.starts[0].inode)
-        return None
-
-    def _upto(self, path: str, operation: Operation) -> int:
-        return depth_of(path) - (1 if type(operation) in AT_PARENT else 0)
-
-    async def _resolve(self, path: str) -> None:
-        """Brings a directory into the dentry cache. Raises FsError."""
-        moves = self._dentries.moves
-        attributes = (await self._run(Stat(path), told=False)).result
-        assert isinstance(attributes, Attributes)
-        if attributes.kind != "directory":
-            raise FsError("ENOTDIR", path)
-        self._dentries.learn(path, Start(attributes.inode, depth_of(path)), moves)
-
-    async def _follow(self, course: Course, referred: Referred) -> bool:
-        """Whether the call goes on where it was referred to; else it sets out anew."""
-        operation, start = course.operation, referred.start
-        paths = (operation.old, operation.new) if isinstance(operation, Rename | Link) else (operation.path,)  # type: ignore[union-attr]
-        path = paths[min(referred.path, len(paths) - 1)]
-        if start is None or not self._dentries.learn(path, start, referred.moves):
-            for each in paths:
-                self._dentries.forget(each)
-            if referred.moves <= self._dentries.moves:
-                await self._world.clock.sleep(pause_ns(course.tries, self._world.rng))
-            self._dentries.forget_all(referred.moves)
-            return False
-        if referred.path or (len(course.starts) > 1 and course.moves != referred.moves):
-            return False
-        course.moves = referred.moves
-        course.resolved_ns = 0 if is_directory(start.inode) else referred.at_ns
-        self._seen_ns = max(self._seen_ns, referred.at_ns)
-        course.starts = [start, *course.starts[1:]]
-        course.group = home_group(start.inode)
-        return course.group in self._groups
 
     async def _ask(self, course: Course) -> tuple[str, Reply]:
         """One question and its reply: the request, or after a failure first whether it has been executed (`Check`)."""

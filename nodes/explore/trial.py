@@ -17,8 +17,10 @@ from nodes.explore.coverage import Coverage
 from nodes.explore.deeds import carry_out, resolve, take_back
 from nodes.explore.plan import Caller, Failure, Fault, Outcome, Plan
 from nodes.explore.simulated import SimStage
-from nodes.explore.stage import Scripted, Stage
+from nodes.explore.stage import Member, Scripted, Stage
+from nodes.families import family_named
 from nodes.invariants import registry
+from nodes.roles import SERVING
 from nodes.sim.faulting import FaultUnsupported
 from nodes.sim.loop import Stuck
 from nodes.sim.triggers import Trigger
@@ -27,7 +29,7 @@ from nodes.trace.events import Configured, Stamped
 START_NS = 120 * SECOND
 PROBES = 3
 WHEN_FORCED = ("one active", "same sn, same state")
-"""What must hold even when a person has chosen to lose something."""
+"""What must hold even when a person has chosen to lose something, or nobody can know that there was more."""
 
 
 class Trial:
@@ -100,6 +102,7 @@ class Trial:
         heal_all(cluster)
         if self.atlas.beyond:
             cluster.run_for(self.patience_ns)
+            self._force_and_serve()
             return
         if self._settles("after everything was healed"):
             audit.read_back(self)
@@ -167,7 +170,7 @@ class Trial:
             self.skipped += 1
             return
         self.done.append((fault, names))
-        self.atlas.note(fault.verb, names)
+        self.atlas.note(fault.verb, names, str(fault.options.get("what", "")))
         self.coverage.note_fault(fault.verb)
         if fault.for_ms:
             at_ns = self.cluster.now_ns + fault.for_ms * MILLISECOND
@@ -198,6 +201,27 @@ class Trial:
                 "service", "core", f"nothing was written within {self.patience_ns / SECOND:g} s {where}"
             )
 
+    def _force_and_serve(self) -> None:
+        """A group that nobody may serve any more goes on when a person says with what (safety rule 4)."""
+        cluster = self.cluster
+        if family_named(self.plan.cluster.protocol).cannot_force:
+            return
+        for group, members in cluster.configured.items():
+            running = [name for name in members if name in cluster.servers and runs(cluster.servers[name])]
+            if not running or any(cluster.places.get(name) in SERVING for name in running):
+                continue
+            try:
+                names = carry_out(cluster, Fault("force", [group, running[0]]))
+            except FaultUnsupported as refused:
+                self.fail("service", "force", f"{group} is served by nobody and cannot be forced: {refused}")
+                continue
+            self.atlas.note("force", names)
+            if not cluster.reaches(
+                cluster.now_ns + self.patience_ns,
+                lambda members=members: any(cluster.places.get(name) in SERVING for name in members),  # type: ignore[misc]
+            ):
+                self.fail("service", "force", f"{group} was forced with {running[0]} and does not serve")
+
     def _settles(self, when: str) -> bool:
         cluster = self.cluster
         if cluster.reaches(cluster.now_ns + self.patience_ns, self._quiet):
@@ -217,7 +241,7 @@ class Trial:
         found = [
             Failure(each.invariant, each.explanation.split(",")[0][:40], each.explanation)
             for each in self.lamps.failures
-            if not self.atlas.forced or each.invariant in WHEN_FORCED
+            if not (self.atlas.forced or self.atlas.rotten) or each.invariant in WHEN_FORCED
         ]
         if self.failures or self.atlas.beyond:
             return found
@@ -238,6 +262,10 @@ class Trial:
             coverage=frozenset(self.coverage.seen),
             log_sha256=self.cluster.log_sha256(),
         )
+
+
+def runs(server: Member) -> bool:
+    return server.process == "running" and not server.gone
 
 
 def distinct(failures: list[Failure]) -> list[Failure]:

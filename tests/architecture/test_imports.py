@@ -26,6 +26,8 @@ TREE = {
     f"nodes.coordination.{name}"
     for name in ("tree", "operations", "codes", "sessions", "watches", "znode", "paths")
 }
+SCRIPT = {f"nodes.explore.{name}" for name in ("calls", "content", "script")}
+"""What a trial's client is made of: it runs in a process of its own too."""
 ALLOWED: dict[str, set[str]] = {
     "nodes.units": set(),
     "nodes.errors": set(),
@@ -65,7 +67,8 @@ ALLOWED: dict[str, set[str]] = {
         "nodes.invariants",
     },
     "nodes.real": FLOOR
-    | {"nodes.real", "nodes.mechanisms", "nodes.servers", "nodes.workloads", "nodes.client"},
+    | {"nodes.real", "nodes.mechanisms", "nodes.servers", "nodes.workloads", "nodes.client"}
+    | SCRIPT,
     "nodes.sim": FLOOR
     | TREE
     | {
@@ -77,6 +80,7 @@ ALLOWED: dict[str, set[str]] = {
         "nodes.invariants",
     },
     "nodes.explore": FLOOR | {"nodes.explore", "nodes.sim", "nodes.client", "nodes.invariants"},
+    **dict.fromkeys(sorted(SCRIPT), FLOOR | SCRIPT | {"nodes.client"}),
     "nodes.__main__": {"nodes.real"},
     "nodes.supervisor": {"nodes.supervisor", "nodes.real", "nodes.wire", "nodes.trace"},
     "backend": {"backend", "nodes", "tests.runner", "benchmarks"},

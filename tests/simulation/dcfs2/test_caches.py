@@ -18,7 +18,7 @@ def hear_of_moves(lab: Groups) -> None:
     """Ada is referred to another group, and so told how many directories have moved."""
     for number in range(2):
         lab.ada.call(Mkdir(f"/far{number}"))
-        lab.ada.client._dentries.gone(f"/far{number}")
+        lab.ada.client._paths._dentries.gone(f"/far{number}")
         lab.ada.call(Stat(f"/far{number}"))
 
 

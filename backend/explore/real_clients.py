@@ -1,0 +1,99 @@
+"""Clients of a trial on real processes: those of the plan, and the audit's own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from typing import TYPE_CHECKING, Any
+
+from backend.explore.trial_fabric import TrialFabric
+from nodes.client.files import FileClient
+from nodes.client.smart_client import SmartClient
+from nodes.explore.calls import Call, Caller
+from nodes.real.caller import Progress
+from nodes.real.process import client_world
+from nodes.trace.base import Event
+
+if TYPE_CHECKING:
+    from backend.explore.real_stage import RealStage
+
+
+class ToldTrace:
+    """The trace of a client within this process: its events go to the fabric's own."""
+
+    def __init__(self, stage: RealStage, name: str):
+        self._fabric = stage.fabric
+        self._name = name
+        self._count = 0
+
+    def emit(self, event: Event) -> int:
+        self._count += 1
+        self._fabric.tell(self._name, event)
+        return self._count
+
+    def at(self) -> int:
+        return self._count
+
+
+class RealClient:
+    """A smart client in this process, for probes and audits. Its calls are checked like everybody's."""
+
+    def __init__(self, stage: RealStage, name: str, reports_calls: bool):
+        """Within the stage's event loop."""
+        home, config = stage.fabric.home, stage.config
+        self._loop = asyncio.get_running_loop()
+        world = client_world(name, config.cluster, home.token, stage.fabric.peers())
+        world.trace = ToldTrace(stage, name)
+        self.client = SmartClient(world, config, f"{name}.1", reports_calls)
+        self.files = FileClient(world, config, self.client)
+
+    @classmethod
+    async def made(cls, stage: RealStage, name: str, reports_calls: bool) -> RealClient:
+        return cls(stage, name, reports_calls)
+
+    def begin(self, procedure: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
+        task = self._loop.create_task(procedure)
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return task
+
+
+class RealCaller:
+    """One life of a client of the plan, in a process of its own."""
+
+    def __init__(self, stage: RealStage, caller: Caller):
+        assert isinstance(stage.fabric, TrialFabric)
+        self._stage = stage
+        self._fabric = stage.fabric
+        self._dead = False
+        self.name = caller.name
+        self._fabric.know_caller(caller.name)
+        stage.start_process(caller.name, self._fabric.start_caller(caller))
+
+    def _progress(self) -> Progress:
+        return self._fabric.progress_of(self.name)
+
+    @property
+    def begun(self) -> int:
+        return self._progress().begun
+
+    @property
+    def answered(self) -> int:
+        return self._progress().answered
+
+    @property
+    def acknowledged(self) -> Mapping[str, int]:
+        return self._progress().acknowledged
+
+    @property
+    def done(self) -> bool:
+        return self._dead or self._progress().done
+
+    @property
+    def under_way(self) -> Mapping[int, Call]:
+        """A process reports what has returned, not what has not."""
+        return {}
+
+    def die(self) -> None:
+        if not self._dead:
+            self._dead = True
+            self._stage.faults.kill_client(self.name)

@@ -1,0 +1,121 @@
+"""The fault verbs of a trial on real processes. What processes cannot do raises what the simulator raises for the impossible."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from backend.errors import LabError
+from backend.fabrics.faults import Faults
+from backend.fabrics.names import EVERYBODY
+from backend.fabrics.verbs import verb_named
+from nodes.sim.faulting import FaultUnsupported
+
+if TYPE_CHECKING:
+    from backend.explore.real_stage import RealStage
+
+RUNNING = ("crash", "stop", "power_loss", "pause")
+"""Verbs that take whichever of their targets run."""
+GONE = "gone"
+DISK = ("slow_disk", "fail_disk")
+
+
+class RealFaults:
+    """Verbs, each carried out when it returns, but for restarts: a process takes a second to start, and others need not wait."""
+
+    def __init__(self, stage: RealStage):
+        self._stage = stage
+        self._fabric = stage.fabric
+        self._faults = Faults(stage.fabric)
+
+    @property
+    def standing(self) -> Mapping[int, tuple[str, list[str]]]:
+        return {each.fault: (each.verb, each.targets) for each in self._fabric.ledger.standing.values()}
+
+    def do(self, verb: str, targets: list[str], options: dict[str, Any] | None = None) -> int:
+        """Raises FaultUnsupported."""
+        if verb == GONE:
+            return self._lose_for_ever(targets)
+        if verb == "restart" and len(targets) == 1:
+            return self.restart(targets[0])
+        try:
+            chosen = verb_named(verb)
+            if any(self._is_gone(name) for name in targets):
+                raise FaultUnsupported(f"{verb} {' '.join(targets)}: somebody is gone for ever")
+            known = {option.name for option in chosen.options}
+            given = {name: value for name, value in (options or {}).items() if name in known}
+            done = self._stage.wait(self._faults.do(verb, self._struck(verb, targets), given))
+        except LabError as error:
+            raise FaultUnsupported(error.message) from None
+        if verb == "add_server":
+            self._stage.join(self._faults.added, targets[0])
+        return done
+
+    def _struck(self, verb: str, targets: list[str]) -> list[str]:
+        """Of many, those who run; one that is being started is waited for."""
+        for name in targets:
+            self._stage.await_start(name)
+        if verb not in RUNNING or len(targets) == 1:
+            return targets
+        return [name for name in targets if self._fabric.state_of(name) != "stopped"] or targets
+
+    def _is_gone(self, name: str) -> bool:
+        member = self._stage.servers.get(name)
+        return member is not None and member.gone
+
+    def _lose_for_ever(self, targets: list[str]) -> int:
+        for name in targets:
+            if name not in self._stage.servers:
+                raise FaultUnsupported(f"there is no server {name!r}")
+            if self._fabric.state_of(name) != "stopped":
+                self.do("crash", [name])
+            self._stage.servers[name].gone = True
+        return 0
+
+    def kill_client(self, name: str) -> None:
+        """Its process ends without a word."""
+        self.do("crash", [name])
+
+    # --- taking back -----------------------------------------------------------------------------------------------
+
+    def restart(self, server: str) -> int:
+        """Begins; the server counts as running from now on."""
+        state = "running" if server in self._stage.starting else self._fabric.state_of(server)
+        if state != "stopped" or self._is_gone(server):
+            raise FaultUnsupported(f"{server} is {state}")
+        member = self._stage.servers.get(server)
+        if member is not None and member.client:
+            raise FaultUnsupported(f"{server} is a client: its next life is another one")
+        self._stage.start_process(server, self._restarted(server))
+        return 0
+
+    async def _restarted(self, server: str) -> None:
+        await self._faults.do("restart", [server], {})
+
+    def resume(self, server: str) -> int:
+        return self.do("resume", [server])
+
+    def heal_all(self) -> int:
+        return self.do("heal_all", [])
+
+    def heal(self, a: Any = None, b: str | None = None, direction: str = "both", others: Any = None) -> int:
+        """One link; or everything at each of several names; or, with `others`, whatever lies between them."""
+        ledger = self._fabric.ledger
+        names = [a] if isinstance(a, str) else list(a or [])
+        if b is not None or others is None:
+            newest = max((ledger.heal(name, b) for name in names), default=0)
+        else:
+            pairs = [(name, EVERYBODY) for name in names] + list(combinations(names, 2))
+            newest = max((ledger.heal(one, other) for one, other in pairs), default=0)
+        self._stage.wait(self._fabric.apply_rules())
+        return newest
+
+    def mend_disk(self, name: str) -> None:
+        """Also of a server that is stopped, whose next life begins with a disk that works."""
+        stands = [verb for verb, targets in self.standing.values() if name in targets and verb in DISK]
+        for verb in stands:
+            if self._fabric.state_of(name) == "running":
+                self.do(verb, [name], {"ms": 0} if verb == "slow_disk" else {"on": False})
+            else:
+                self._fabric.ledger.end_of(name, verb)

@@ -1,0 +1,56 @@
+"""A cluster of processes with the clients of a trial, each a process of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from backend.clusters.picture import ClientState
+from backend.fabrics import launch
+from backend.fabrics.names import CLIENT
+from backend.fabrics.processes import ProcessFabric
+from nodes.explore.calls import Caller
+from nodes.real.caller import CallerConfig, Progress, read_progress
+
+ROLE = "caller"
+
+
+class TrialFabric(ProcessFabric):
+    """Its clients carry out scripts; links to them break as those between servers do."""
+
+    def know_caller(self, name: str) -> None:
+        """From now on the name can be a target."""
+        self.picture.clients.setdefault(name, ClientState(name))
+
+    async def start_caller(self, caller: Caller) -> None:
+        """Raises Unavailable."""
+        name = caller.name
+        self.know_caller(name)
+        told = {
+            "role": ROLE,
+            "config": CallerConfig(name, self.home.file.cluster, caller),
+            "listen": "",
+            "coordination": "",
+            **launch.common(self.home, name, launch.server_directory(self.home, name)),
+        }
+        file = launch.write(self.home.directory("config") / f"{name}.json", told)
+        self._follow(name)
+        await self.children.spawn(name, ROLE, "nodes", ROLE, "--config", str(file))
+        await self.apply_rules([name])
+
+    def progress_of(self, name: str) -> Progress:
+        return read_progress(launch.server_directory(self.home, name))
+
+    async def apply_rules(self, names: list[str] | None = None) -> None:
+        if names is None:
+            callers = [name for name in self.picture.clients if name != CLIENT]
+            names = [*self.home.servers(), *self.home.nodes(), CLIENT, *callers]
+        await super().apply_rules(names)
+
+    def tracebacks(self) -> dict[str, str]:
+        """The last line of each process's last traceback: bugs, not disks that fail."""
+        found: dict[str, str] = {}
+        for path in sorted(Path(self.home.directory("logs")).glob("*.err")):
+            text = path.read_text(errors="replace")
+            if "Traceback (most recent call last)" in text:
+                found[path.stem] = text.strip().splitlines()[-1][:300]
+        return found

@@ -1,0 +1,205 @@
+"""Real kills of processes under load, with the audit of the explorer: everything acknowledged is read back."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from backend.explore.on_processes import HELD_BACK_NS, default_scale, note_bugs, scaled
+from backend.explore.real_stage import RealStage
+from backend.explore.trial_fabric import TrialFabric
+from backend.fabrics.home import Home
+from backend.fabrics.names import COORDINATION
+from nodes.config import MILLISECOND, SECOND, ClusterConfig
+from nodes.explore import audit
+from nodes.explore.core import disturbed_still, heal_all
+from nodes.explore.draw import SAFE
+from nodes.explore.draw_cluster import draw_cluster
+from nodes.explore.draw_load import PROFILES, Names, draw_calls
+from nodes.explore.plan import Caller, Failure, Plan
+from nodes.explore.stage import Scripted
+from nodes.invariants import registry
+from nodes.sim.faulting import FaultUnsupported
+from nodes.sim.loop import Stuck
+
+BATCH = 50
+"""Rounds that one cluster lives through; the next one is of another family."""
+AUDIT_EVERY = 25
+CALLS = 60
+EVERY_US = 20_000
+CALLERS = 2
+VERBS = ("crash", "crash", "power_loss")
+
+
+class Kills(msgspec.Struct):
+    """What came of the rounds."""
+
+    rounds: int = 0
+    kills: int = 0
+    """Of processes while calls were under way, in clusters whose audits were clean."""
+    calls: int = 0
+    answered: int = 0
+    audits: int = 0
+    checked: int = 0
+    families: list[str] = []
+    failures: list[Failure] = []
+
+
+class Batch:
+    """One cluster and its rounds."""
+
+    def __init__(self, config: ClusterConfig, stage: RealStage, rng: random.Random):
+        self.config = config
+        self.cluster = stage
+        self.lamps = registry.start(config)
+        self.clients: list[Scripted] = []
+        self.failures: list[Failure] = []
+        self.went_back = False
+        self.kills = 0
+        self.audits = 0
+        self.calls = 0
+        self.answered = 0
+        self._rng = rng
+        stage.on_event(self.lamps.on_event)
+
+    def fail(self, invariant: str, place: str, explanation: str) -> None:
+        self.failures.append(Failure(invariant, place, explanation))
+
+    @property
+    def patience_ns(self) -> int:
+        """How long a whole cluster may need to serve, as for a trial."""
+        return 12 * self.config.timing.session_timeout_ms * MILLISECOND + 30 * SECOND
+
+    # --- rounds ----------------------------------------------------------------------------------------------------
+
+    def run(self, rounds: int) -> None:
+        """Raises Stuck."""
+        self.cluster.run_until(self.cluster.settled, 2 * self.patience_ns)
+        for number in range(1, rounds + 1):
+            self._round(number)
+            if number % AUDIT_EVERY == 0 or number == rounds:
+                self._audit()
+            if self.failures or self.lamps.failures:
+                return
+        self._lose_all_power()
+        self._audit()
+
+    def _round(self, number: int) -> None:
+        """Load begins, somebody is killed while it goes on and started again, and all of it must return."""
+        stage, rng = self.cluster, self._rng
+        callers = [self._caller(f"w{number}{letter}", letter == "a") for letter in "abc"[:CALLERS]]
+        mine: list[Scripted] = [stage.start_caller(caller) for caller in callers]
+        self.clients += mine
+        stage.run_until(lambda: all(client.begun for client in mine), 2 * self.patience_ns)
+        for _ in range(rng.choice((1, 1, 2))):
+            stage.run_for(rng.randrange(600) * MILLISECOND)
+            self._kill(mine)
+        stage.run_for(rng.choice((50, 500, 2_000)) * MILLISECOND)
+        heal_all(stage)
+        stage.run_until(lambda: stage.settled() and all(client.done for client in mine), self.patience_ns)
+
+    def _caller(self, name: str, first: bool) -> Caller:
+        rng = self._rng
+        profiles = [each for each in PROFILES if each != "content" or self.config.data.nodes]
+        calls = draw_calls(rng, Names(rng, 4, 3), PROFILES[rng.choice(profiles)], CALLS, first)
+        return Caller(name, calls, every_us=EVERY_US)
+
+    def _kill(self, mine: list[Scripted]) -> None:
+        """Counts only whom it killed while calls were open."""
+        stage, rng = self.cluster, self._rng
+        under_load = not all(client.done for client in mine)
+        running = [
+            name
+            for name, server in stage.servers.items()
+            if not server.client and stage.fabric.state_of(name) == "running"
+        ]
+        if not running:
+            return
+        verb = rng.choice(VERBS)
+        struck = rng.sample(running, min(len(running), rng.choice((1, 1, 1, 2, 3, len(running)))))
+        if rng.random() < 0.1:
+            verb, struck = "crash", [COORDINATION]
+        with contextlib.suppress(FaultUnsupported):
+            stage.faults.do(verb, struck)
+            self.kills += len(struck) * under_load
+
+    def _lose_all_power(self) -> None:
+        stage = self.cluster
+        names = [name for name, server in stage.servers.items() if not server.client]
+        stage.faults.do("power_loss", names)
+        stage.faults.do("restart", names)
+        stage.run_for(2 * self.config.timing.session_timeout_ms * MILLISECOND)
+        stage.run_until(stage.settled, self.patience_ns)
+
+    def _audit(self) -> None:
+        self.audits += 1
+        audit.read_back(self)
+
+    def finish(self) -> None:
+        """After the last event, while the clients' records are still there."""
+        self.calls = sum(client.begun for client in self.clients)
+        self.answered = sum(client.answered for client in self.clients)
+        self.lamps.finish()
+        for each in self.lamps.failures + ([] if self.failures else self.lamps.unjudged):
+            self.fail(each.invariant, "checks", each.explanation)
+
+
+@contextlib.contextmanager
+def staged(config: ClusterConfig, seed: int) -> Iterator[RealStage]:
+    """A cluster of processes in a directory of its own; every event has been seen at the end. Raises LabError."""
+    with tempfile.TemporaryDirectory(prefix="cloverlab-kills-") as directory:
+        home = Home.make(Path(directory), config, seed)
+        stage = RealStage(config, lambda listen: TrialFabric(home, listen, None))
+        stage.fabric.traces.hold_back_ns = HELD_BACK_NS
+        yield stage
+
+
+def run_batch(seed: int, family: str, rounds: int) -> Batch:
+    """Raises LabError when the cluster does not start."""
+    rng = random.Random(f"{seed}/kills")
+    plan = Plan(seed, draw_cluster(rng, family))
+    config = scaled(plan, default_scale(plan)).cluster
+    with staged(config, seed) as stage:
+        batch = Batch(config, stage, rng)
+        try:
+            stage.start()
+            batch.run(rounds)
+        except Stuck as stuck:
+            batch.fail("service", "loop", f"{stuck}: {disturbed_still(stage, batch.clients)}")
+        finally:
+            stage.stop()
+        note_bugs(batch, stage)
+        batch.finish()
+    return batch
+
+
+def measure(rounds: int, first_seed: int = 1) -> Kills:
+    """Clusters of the safe families in turn; ends with the first that fails."""
+    total = Kills()
+    while total.rounds < rounds and not total.failures:
+        turn = len(total.families)
+        family = SAFE[turn % len(SAFE)]
+        count = min(BATCH, rounds - total.rounds)
+        batch = run_batch(first_seed + turn, family, count)
+        note(total, batch, family, count)
+        said = f"{total.rounds}/{rounds} rounds, {total.kills} kills, last {family}"
+        print(said, file=sys.stderr, flush=True)
+    return total
+
+
+def note(total: Kills, batch: Batch, family: str, rounds: int) -> None:
+    total.families.append(family)
+    total.failures += batch.failures
+    if not batch.failures:
+        total.rounds += rounds
+        total.kills += batch.kills
+    total.calls += batch.calls
+    total.answered += batch.answered
+    total.audits += batch.audits
+    total.checked += sum(row["checked"] for row in batch.lamps.lamps())

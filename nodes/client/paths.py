@@ -1,0 +1,115 @@
+"""Where the paths of calls lead through several groups: from the dentry cache on by referral (CFS §4.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Container
+
+from nodes.client.course import Course
+from nodes.client.dentries import Dentries, depth_of
+from nodes.client.retry import pause_ns
+from nodes.errors import FsError
+from nodes.metadata.lookup import Start
+from nodes.metadata.operations import (
+    AddBlock,
+    Attributes,
+    Complete,
+    Create,
+    Delete,
+    Link,
+    Made,
+    Mkdir,
+    Operation,
+    Rename,
+    Restamp,
+)
+from nodes.units import home_group, is_directory
+from nodes.wire.messages import Answer, Referred
+from nodes.world import World
+
+AT_PARENT = (Create, Mkdir, Delete, Rename, Link)
+"""Operations that happen where the parent of their path is at home; the others at the object's own."""
+
+
+class Paths:
+    """Those of one client, with its dentry cache. `stat` asks for the attributes of a path and raises FsError."""
+
+    def __init__(
+        self, world: World, groups: Container[int], stale: bool, stat: Callable[[str], Awaitable[Answer]]
+    ):
+        """`stale` opens the mutation of a cache that forgets nothing (`stale_dentry_cache`)."""
+        self._world = world
+        self._groups = groups
+        self._dentries = Dentries(stale)
+        self._stat = stat
+
+    @property
+    def moves(self) -> int:
+        """How many moves of directories what is cached takes account of."""
+        return self._dentries.moves
+
+    def learn_result(self, operation: Operation, answer: Answer, moves: int) -> None:
+        """It may have been carried out as long ago as the call was first sent."""
+        if type(operation) is Mkdir and isinstance(answer.result, Made):
+            start = Start(answer.result.inode, depth_of(operation.path))
+            self._dentries.learn(operation.path, start, moves)
+        elif type(operation) is Delete:
+            self._dentries.gone(operation.path)
+
+    async def set_out(self, course: Course) -> Answer | None:
+        """Begins the way anew from the dentry cache; an answer when the new name of a rename or link cannot be resolved."""
+        operation = course.operation
+        course.resolved_ns, course.moves = 0, self._dentries.moves
+        if isinstance(operation, AddBlock | Complete | Restamp):
+            course.group = home_group(operation.inode)
+            return None
+        path = operation.old if isinstance(operation, Rename | Link) else operation.path  # type: ignore[union-attr]
+        course.starts = [self._dentries.start(path, self._upto(path, operation))]
+        course.group = home_group(course.starts[0].inode)
+        if isinstance(operation, Rename | Link):
+            parent = operation.new.rpartition("/")[0]
+            if self._dentries.start(parent, depth_of(parent)).depth != depth_of(parent):
+                try:
+                    await self._resolve(parent)
+                except FsError as error:
+                    if error.name == "ETIMEDOUT":
+                        return None
+                    return Answer(course.number, 0, 0, 0, None, str(error))
+            course.moves = self._dentries.moves
+            course.starts = [
+                self._dentries.start(path, self._upto(path, operation)),
+                self._dentries.start(parent, depth_of(parent)),
+            ]
+            course.group = home_group(course.starts[0].inode)
+        return None
+
+    def _upto(self, path: str, operation: Operation) -> int:
+        return depth_of(path) - (1 if type(operation) in AT_PARENT else 0)
+
+    async def _resolve(self, path: str) -> None:
+        """Brings a directory into the dentry cache. Raises FsError."""
+        moves = self._dentries.moves
+        attributes = (await self._stat(path)).result
+        assert isinstance(attributes, Attributes)
+        if attributes.kind != "directory":
+            raise FsError("ENOTDIR", path)
+        self._dentries.learn(path, Start(attributes.inode, depth_of(path)), moves)
+
+    async def follow(self, course: Course, referred: Referred) -> bool:
+        """Whether the call goes on where it was referred to; else it sets out anew."""
+        operation, start = course.operation, referred.start
+        paths = (operation.old, operation.new) if isinstance(operation, Rename | Link) else (operation.path,)  # type: ignore[union-attr]
+        path = paths[min(referred.path, len(paths) - 1)]
+        if start is None or not self._dentries.learn(path, start, referred.moves):
+            for each in paths:
+                self._dentries.forget(each)
+            if referred.moves <= self._dentries.moves:
+                await self._world.clock.sleep(pause_ns(course.tries, self._world.rng))
+            self._dentries.forget_all(referred.moves)
+            return False
+        if referred.path or (len(course.starts) > 1 and course.moves != referred.moves):
+            return False
+        course.moves = referred.moves
+        course.resolved_ns = 0 if is_directory(start.inode) else referred.at_ns
+        course.starts = [start, *course.starts[1:]]
+        course.group = home_group(start.inode)
+        return course.group in self._groups
