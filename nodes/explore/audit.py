@@ -14,7 +14,7 @@ from nodes.families import family_named
 from nodes.metadata import fsck
 from nodes.metadata.operations import Create, List, Mkdir, Operation, Stat
 from nodes.metadata.pages import Page
-from nodes.roles import LEADING
+from nodes.roles import SERVING
 from nodes.units import ROOT
 
 if TYPE_CHECKING:
@@ -162,11 +162,14 @@ def compare_replicas(trial: Trial, prober: Prober) -> None:
 
 
 def leading(cluster: SimCluster, pages: dict[str, Page]) -> Page:
-    """Of the server that answers; where all do, of any. A standby that reads a shared journal is behind by design."""
-    return next(
-        (page for name, page in pages.items() if cluster.places.get(name) in LEADING),
-        next(iter(pages.values())),
-    )
+    """Of a server that answers clients. A standby that reads a shared journal is behind by design, and who joins may be.
+
+    Raises LookupError when nobody answers, as in a cluster that has not settled.
+    """
+    for name, page in pages.items():
+        if cluster.places.get(name) in SERVING:
+            return page
+    raise LookupError(f"nobody serves of {', '.join(pages)}")
 
 
 def alike(found: dict[str, dict[str, Page]]) -> bool:
@@ -183,6 +186,7 @@ def difference(mine: Page, theirs: Page) -> str:
 
 def check_namespaces(trial: Trial, tree: dict[str, Any]) -> None:
     """The groups' namespaces fit together, have what a client sees and nothing else, and are the model's."""
+    trial.cluster.run_until(trial.cluster.settled, READ_NS)
     pages = [leading(trial.cluster, each) for each in pages_by_group(trial.cluster).values()]
     for fault in fsck.faults(pages)[:3]:
         trial.fail("fsck", fault.partition(":")[0][:40], fault)
