@@ -105,6 +105,8 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     executes_past_hole: bool = False
     """A secondary executes a success slot behind an empty one."""
+    lease_to_another_disk: bool = False
+    """A secondary whose log has lost its end reads under the lease of the one that had acknowledged all of it."""
 
 
 NO_MUTATIONS = Mutations()

@@ -301,7 +301,8 @@ class SmartClient:
     def _request(self, course: Course) -> Request:
         operation = course.operation
         if isinstance(operation, OpenSession):
-            operation = OpenSession(operation.since, self._seen_ns)
+            if not course.copies:
+                operation = course.operation = OpenSession(operation.since, self._seen_ns)
         elif type(operation) in WRITES:
             routes = self._groups[course.group]
             routes.sent = max(routes.sent, course.number)

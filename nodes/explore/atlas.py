@@ -25,6 +25,8 @@ class Atlas:
         self._journal = cluster.journal
         self._sets["data"] = cluster.data.nodes
         self._damaged: dict[str, dict[str, str]] = {name: {} for name in self._sets}
+        self._rotten: dict[str, dict[str, None]] = {name: {} for name in self._sets}
+        """Servers of which a record of the journal was damaged."""
         self.configured: dict[str, int] = {}
         """Members of each group's present configuration, where the family changes it."""
         self._least: dict[str, int] = {}
@@ -32,14 +34,16 @@ class Atlas:
         self.forced = ""
         """Who was told to serve with what it had; empty while nobody was."""
 
-    def note(self, verb: str, names: list[str]) -> None:
-        """A fault was carried out."""
+    def note(self, verb: str, names: list[str], what: str = "") -> None:
+        """A fault was carried out; `what` of a disk was damaged."""
         if verb == "force":
             self.forced = f"{names[0]} was forced to serve with what {names[-1]} had"
         if verb in DAMAGES:
             for name in names:
                 label = self.set_of(name)
                 self._damaged[label][name] = verb
+                if what.startswith("journal"):
+                    self._rotten[label][name] = None
                 self._least[label] = min(self._least.get(label, 1 << 30), self._size(label))
 
     def set_of(self, name: str) -> str:
@@ -76,6 +80,14 @@ class Atlas:
                 what = ", ".join(f"{verb} {name}" for name, verb in damaged.items())
                 return f"{label} survives the loss of {survives} disks, not of {len(damaged)}: {what}"
         return ""
+
+    @property
+    def rotten(self) -> str:
+        """The set that has no whole journal left: rot in a last record looks like a torn one there, which nobody had (safety rule 23)."""
+        return next(
+            (label for label, names in self._rotten.items() if len(names) >= self._least.get(label, 1 << 30)),
+            "",
+        )
 
     @property
     def lasting(self) -> list[str]:

@@ -14,6 +14,7 @@ MUTANT_FAMILY = {
     "rot_revives_alone": "symmetric",
     "settled_groups_counted": "symmetric",
     "executes_past_hole": "packed-paxos",
+    "lease_to_another_disk": "packed-paxos",
 }
 """Mutations are those of mams unless they stand here."""
 NOT_BY_AUDIT = {

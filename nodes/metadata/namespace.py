@@ -185,7 +185,7 @@ class Namespace:
 
     def _close_session(self, record: CloseSessionRecord, undo: Undo) -> None:
         self.tree.bodies.give_up(record.op_id.client, undo)
-        self.sessions.close(record.op_id.client, record.at_ns, undo)
+        self.sessions.close(record.op_id, record.result, record.at_ns, undo)
 
     def _end_session(self, record: EndSessionRecord, undo: Undo) -> None:
         self.tree.bodies.give_up(record.client, undo)

@@ -84,7 +84,7 @@ class OpenSessionRecord(ClientRecord, array_like=True, tag=True, gc=False):
 
 
 class CloseSessionRecord(ClientRecord, array_like=True, tag=True, gc=False):
-    """Its results are forgotten; that it was closed is known until `EndSessionRecord`."""
+    """Its results are forgotten but for this one; that it was closed is known until `EndSessionRecord`."""
 
 
 class AppendRecord(ClientRecord, array_like=True, tag=True, gc=False):

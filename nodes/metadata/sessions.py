@@ -104,12 +104,14 @@ class Sessions:
         del self._sessions[client]
         self.digest = digest
 
-    def close(self, client: str, at_ns: int, undo: Undo) -> None:
-        """Forgets the results, and refuses every call until the session ends: a late copy of what opened it does not open it again."""
-        self.end(client, undo)
-        closed = self._sessions[client] = Session(client)
+    def close(self, op_id: OpId, result: Result, at_ns: int, undo: Undo) -> None:
+        """Forgets all results but its own, and refuses every other call until the session ends: a late copy of what opened it does not open it
+        again."""
+        self.end(op_id.client, undo)
+        closed = self._sessions[op_id.client] = Session(op_id.client)
         closed.lowest_open, closed.used_ns = CLOSED, at_ns
-        self.digest = (self.digest + closed.term) & MASK
+        closed.results[op_id.number] = result
+        self.digest = (self.digest + closed.term + closed.result_term(op_id.number, result)) & MASK
 
     def end(self, client: str, undo: Undo) -> None:
         """Forgets the client."""

@@ -11,6 +11,7 @@ import msgspec
 
 from nodes.config import JournalNodeConfig
 from nodes.errors import Damaged
+from nodes.replicas.anew import start_anew_if_damaged
 from nodes.storage.identity import Identity
 from nodes.storage.journal_file import Journal
 from nodes.trace.events import Warned
@@ -181,5 +182,5 @@ class Bookie:
 
 
 def start_bookie(world: World, config: JournalNodeConfig) -> None:
-    """Starts a bookie in this world. Raises Damaged, OSError of what lies on the disk."""
-    Bookie(world, config).start()
+    """Starts a bookie in this world. Raises UnknownJournal, UnknownSeal, other Damaged, OSError of what lies on the disk."""
+    start_anew_if_damaged(world, lambda: Bookie(world, config).start())

@@ -10,6 +10,7 @@ from crc32c import crc32c
 
 from nodes.config import MILLISECOND, JournalNodeConfig
 from nodes.errors import Damaged
+from nodes.replicas.anew import start_anew_if_damaged
 from nodes.replicas.log import NOTHING, ReplicaLog, decode_group
 from nodes.storage.identity import Identity
 from nodes.storage.journal_file import Journal
@@ -249,5 +250,5 @@ class JournalNode:
 
 
 def start_journal_node(world: World, config: JournalNodeConfig) -> None:
-    """Starts a journal node in this world. Raises Damaged, OSError of what lies on the disk."""
-    JournalNode(world, config).start()
+    """Starts a journal node in this world. Raises UnknownJournal, UnknownSeal, other Damaged, OSError of what lies on the disk."""
+    start_anew_if_damaged(world, lambda: JournalNode(world, config).start(), [STATE_FILE])

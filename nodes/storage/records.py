@@ -114,9 +114,10 @@ def never_synced(octets: bytes, offset: int, sn: int) -> bool:
     """Whether the damaged rest of the last segment is the beginning of record `sn`, whose sync never returned.
 
     A sync that returned leaves whole records. Rot alters bytes and takes none away, so that what rotted is as long as its head says; an append
-    that power loss interrupted is shorter. A head that cannot be believed decides nothing.
+    that power loss interrupted is shorter, or nothing but zeros: its length was written, none of its bytes. A head that cannot be believed
+    decides nothing.
     """
-    if len(octets) - offset < OVERHEAD:
+    if len(octets) - offset < OVERHEAD or not octets[offset:].strip(b"\0"):
         return True
     length, crc = FRAME.unpack_from(octets, offset)
     found, _ = HEAD.unpack_from(octets, offset + FRAME.size)

@@ -15,8 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.slowness import slower
+
 ROOT = Path(__file__).resolve().parents[2]
-START_S = 60.0
+START_S = slower(60.0)
 STOP_S = 20.0
 
 

@@ -14,6 +14,9 @@ from tests.browser.conftest import browser as browser
 from tests.browser.conftest import page as page
 from tests.browser.running import free_port
 from tests.containers.running import OVERRIDE, Composed
+from tests.slowness import lengthen
+from tests.slowness import pytest_configure as pytest_configure
+from tests.slowness import pytest_report_header as pytest_report_header
 
 ENGINE = Path(__file__).resolve().parents[3] / "shared" / "container-engine" / "start"
 ENGINE_S = 600
@@ -21,9 +24,7 @@ ENGINE_S = 600
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The first test waits for engine, images and containers."""
-    for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker(pytest.mark.timeout(1500))
+    lengthen([item for item in items if item.path.is_relative_to(Path(__file__).parent)], 1_500)
 
 
 def engine_answers() -> bool:

@@ -14,6 +14,7 @@ from backend.compose import Compose, brought_up, run_in
 from backend.hosting import Hosts
 from backend.scenarios.reading import read
 from tests.chosen import SCENARIOS, chosen, wants_all
+from tests.slowness import slower
 
 ROOT = Path(__file__).resolve().parents[2] / "scenarios"
 SCALES = {
@@ -57,7 +58,7 @@ def hosts(request: pytest.FixtureRequest) -> Iterator[Compose]:
 
 @pytest.mark.parametrize("file", chosen(EVERY_RUN, FILES, SCENARIOS))
 def test_it_holds(hosts: Compose, file: str) -> None:
-    scale = SLOWER.get(file, SCALES[file.partition("/")[0]])
+    scale = slower(SLOWER.get(file, SCALES[file.partition("/")[0]]))
     for outcome in run_in(hosts, ROOT / file, None, scale):
         assert outcome.held, [f"{v.expected}: {v.seen}" for v in outcome.verdicts if not v.held]
         assert outcome.on == "containers" and outcome.calls > 100

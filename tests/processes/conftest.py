@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
+from tests.slowness import lengthen
+from tests.slowness import pytest_configure as pytest_configure
+from tests.slowness import pytest_report_header as pytest_report_header
+
 ALONE = ("test_life.py", "test_on_processes.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    lengthen([item for item in items if item.path.is_relative_to(Path(__file__).parent)])
 
 
 class ByClusters(LoadFileScheduling):

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+from backend.speed import slowness
 from tests.runner import tools
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,7 +50,8 @@ def runners(level: str) -> list[Runner]:
     for group in QUICK + (SLOW if level == "all" else ()):
         if any((ROOT / "tests" / group).rglob("test_*.py")):
             command = [*PYTEST, *WORKERS.get(group, []), f"tests/{group}"]
-            listed.append((group, command, ROOT, LIMITS.get(group, 15 * MINUTE)))
+            limit_s = round(LIMITS.get(group, 15 * MINUTE) * (slowness() if group in SLOW else 1))
+            listed.append((group, command, ROOT, limit_s))
         if group == "simulation":
             listed.append(("explore", EXPLORE[level], ROOT, 15 * MINUTE))
     npm = tools.npm()

@@ -16,6 +16,7 @@ from nodes.protocols.baselines.leading import Leading
 from nodes.protocols.baselines.local import NotNext
 from nodes.protocols.baselines.replica import open_replica
 from nodes.protocols.baselines.shared_journal import MakeSharedJournal
+from nodes.replicas.anew import start_anew_if_damaged
 from nodes.replicas.following import Following
 from nodes.replicas.handing import Handlers, hand, hand_call
 from nodes.replicas.loading import loader
@@ -23,8 +24,6 @@ from nodes.replicas.questions import answer_questions
 from nodes.replicas.session import Session
 from nodes.replicas.view import ACTIVE, INCARNATION, STANDBY
 from nodes.scope import Scope, Tenure
-from nodes.storage.journal_file import JournalCorrupt
-from nodes.trace import events
 from nodes.trace.events import Warned
 from nodes.wire.messages import AskView, CheckOperation, Message, Request
 from nodes.world import CoordinationError, World
@@ -158,10 +157,8 @@ class SharedJournalServer:
 
 
 def start(world: World, config: ServerConfig, make_journal: MakeSharedJournal, tail_ns: int) -> None:
-    """Starts a metadata server in this world. Raises Damaged, OSError of what lies on the disk."""
-    try:
-        server = SharedJournalServer(world, config, make_journal, tail_ns)
-    except JournalCorrupt as corrupt:
-        world.trace.emit(events.JournalCorrupt(corrupt.file, corrupt.offset, corrupt.sn, corrupt.reason))
-        raise
-    server.start()
+    """Starts a metadata server in this world. Raises UnknownJournal, OSError of what lies on the disk.
+
+    One whose own journal is damaged before its end sets it aside and reads the shared one again.
+    """
+    start_anew_if_damaged(world, lambda: SharedJournalServer(world, config, make_journal, tail_ns).start())

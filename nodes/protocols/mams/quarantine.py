@@ -11,6 +11,8 @@ import msgspec
 
 from nodes.protocols.mams.checkpoints import incarnation
 from nodes.protocols.mams.pool_node import EPOCH_FILE
+from nodes.storage.aside import move_aside, unused_directory
+from nodes.storage.identity import DISK_FILE
 from nodes.storage.sealed import SealBroken, UnknownSeal, seal, unseal
 from nodes.world import Disk
 
@@ -18,8 +20,6 @@ FILE = "unfit"
 MAGIC = b"CLVRUNFT"
 FORMAT = 1
 JOURNAL, IMAGES = "journal", "image"
-DISK_FILE = "disk"
-"""Which disk this was."""
 
 
 class Unfit(msgspec.Struct, array_like=True, frozen=True):
@@ -49,14 +49,12 @@ async def quarantine(disk: Disk, reason: str) -> Unfit:
     """
     before = stored_unfit(disk)
     begun = before is not None and not before.moved and before.directory
-    directory = before.directory if before is not None and begun else _unused(disk)
+    directory = (
+        before.directory if before is not None and begun else unused_directory(disk, (JOURNAL, IMAGES))
+    )
     unfit = Unfit(before.reason if before is not None and begun else reason, directory, False)
     await disk.replace(FILE, seal(MAGIC, FORMAT, unfit))
-    for path in _everything(disk):
-        try:
-            await disk.move(path, f"{directory}/{path}")
-        except FileNotFoundError:
-            continue
+    await move_aside(disk, _everything(disk), directory)
     unfit = msgspec.structs.replace(unfit, moved=True)
     await disk.replace(FILE, seal(MAGIC, FORMAT, unfit))
     return unfit
@@ -65,10 +63,3 @@ async def quarantine(disk: Disk, reason: str) -> Unfit:
 def _everything(disk: Disk) -> list[str]:
     files = [f"{directory}/{name}" for directory in (JOURNAL, IMAGES) for name in disk.names(directory)]
     return [*files, EPOCH_FILE, incarnation.FILE, DISK_FILE]
-
-
-def _unused(disk: Disk) -> str:
-    number = 1
-    while any(disk.names(f"aside/damaged-{number:02d}{each}") for each in ("", f"/{JOURNAL}", f"/{IMAGES}")):
-        number += 1
-    return f"aside/damaged-{number:02d}"

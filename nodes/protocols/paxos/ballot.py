@@ -6,7 +6,7 @@ from struct import Struct
 
 from crc32c import crc32c
 
-from nodes.errors import Damaged
+from nodes.storage.sealed import SealBroken, UnknownSeal
 from nodes.world import Disk
 
 MAGIC = b"CLVRBLLT"
@@ -22,20 +22,23 @@ def pack_ballot(ballot: int) -> bytes:
 
 
 def unpack_ballot(octets: bytes) -> int:
-    """Raises Damaged."""
+    """Raises SealBroken; UnknownSeal for a format of another version."""
     body = octets[: BODY.size]
     if not octets.startswith(MAGIC) or len(octets) != BODY.size + 4:
-        raise Damaged(f"{BALLOT_FILE} is no promised ballot: it has {len(octets)} octets, not {BODY.size + 4} that begin with {MAGIC!r}")  # fmt: skip
+        size = BODY.size + 4
+        raise SealBroken(
+            f"{BALLOT_FILE} is no promised ballot: it has {len(octets)} octets, not {size} that begin with {MAGIC!r}"
+        )
     _, number, ballot = BODY.unpack(body)
     if number != FORMAT:
-        raise Damaged(f"{BALLOT_FILE} has format {number}; this version reads format {FORMAT}")
+        raise UnknownSeal(f"{BALLOT_FILE} has format {number}; this version reads format {FORMAT}")
     if crc32c(body) != int.from_bytes(octets[BODY.size :], "little"):
-        raise Damaged(f"{BALLOT_FILE} is corrupt: its checksum does not fit")
+        raise SealBroken(f"{BALLOT_FILE} is corrupt: its checksum does not fit")
     return int(ballot)
 
 
 def stored_ballot(disk: Disk) -> int:
-    """0 when nothing was ever promised. Raises Damaged, OSError."""
+    """0 when nothing was ever promised. Raises SealBroken, OSError."""
     try:
         return unpack_ballot(disk.read(BALLOT_FILE))
     except FileNotFoundError:

@@ -13,19 +13,18 @@ from nodes.blocks.keeper import BlockKeeper
 from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.metadata.operations import WRITES
 from nodes.protocols.paxos import messages as m
-from nodes.protocols.paxos.ballot import BALLOT_MAX
+from nodes.protocols.paxos.ballot import BALLOT_FILE, BALLOT_MAX
 from nodes.protocols.paxos.member import Member, answer_questions, open_member
 from nodes.protocols.paxos.primary import Primary
 from nodes.protocols.paxos.reading import Reading
 from nodes.protocols.paxos.takeover import JOINING, PRIMARY
+from nodes.replicas.anew import start_anew_if_damaged
 from nodes.replicas.election import Election, await_members
 from nodes.replicas.following import Following
 from nodes.replicas.handing import Handlers, hand
 from nodes.replicas.session import Session
 from nodes.replicas.view import INCARNATION, Place
 from nodes.scope import Tenure
-from nodes.storage.journal_file import JournalCorrupt
-from nodes.trace import events
 from nodes.wire.messages import AskView, CheckOperation, Message, Request
 from nodes.world import World
 
@@ -204,10 +203,8 @@ class Paxos:
 
 
 def start(world: World, config: ServerConfig) -> None:
-    """Starts a metadata server in this world. Raises Damaged, OSError of what lies on the disk."""
-    try:
-        server = Paxos(world, config)
-    except JournalCorrupt as corrupt:
-        world.trace.emit(events.JournalCorrupt(corrupt.file, corrupt.offset, corrupt.sn, corrupt.reason))
-        raise
-    server.start()
+    """Starts a metadata server in this world. Raises UnknownJournal, UnknownSeal, OSError of what lies on the disk.
+
+    One whose log is damaged before its end begins with an empty one; its new disk counts in no majority before it is recorded.
+    """
+    start_anew_if_damaged(world, lambda: Paxos(world, config).start(), [BALLOT_FILE])

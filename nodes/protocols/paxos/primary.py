@@ -111,8 +111,9 @@ class Primary(Leader):
         stays = proposer.changing is None or peer in proposer.changing[1]
         if follower is None or peer not in proposer.recorded or not stays:
             return
-        if message.disk != follower.disk:
-            member.ignoring.tell(peer, message, "another disk than this one accepted what was sent")
+        mutation = member.config.cluster.mutations.lease_to_another_disk
+        if (message.disk != follower.disk or not follower.whole) and not mutation:
+            member.ignoring.tell(peer, message, "its disk has not acknowledged all that was sent")
             return
         if not self.serving:
             self._asked[peer] = message

@@ -18,11 +18,12 @@ from backend import remote
 from backend.errors import LabError, Unavailable
 from backend.fabrics.children import began
 from backend.fabrics.home import free_port
+from tests.slowness import slower
 
 REPOSITORY = Path(__file__).absolute().parents[3]
 CLOVERLAB = (sys.executable, "-m", "backend.cli")
-START_S = 60.0
-PATIENCE_S = 45.0
+START_S = slower(60.0)
+PATIENCE_S = slower(45.0)
 
 
 def until(true: Callable[[], bool], within_s: float = PATIENCE_S) -> None:

@@ -18,6 +18,7 @@ from backend.scenarios.reading import read
 from backend.scenarios.runner import run
 from tests.chosen import SCENARIOS, chosen
 from tests.processes.backend.running import REPOSITORY, until
+from tests.slowness import slower
 
 ROOT = Path(__file__).resolve().parents[3] / "scenarios"
 SCALES = {"papers": 0.2, "faults": 0.2, "groups": 0.5, "recovery": 0.5, "data": 0.5, "pool": 0.5}
@@ -49,7 +50,7 @@ EVERY_RUN = (
 
 @pytest.mark.parametrize("file", chosen(EVERY_RUN, FILES, SCENARIOS))
 def test_it_holds(file: str) -> None:
-    scale = SLOWER.get(file, SCALES[file.partition("/")[0]])
+    scale = slower(SLOWER.get(file, SCALES[file.partition("/")[0]]))
     for scenario in read(ROOT / file):
         outcome = asyncio.run(run(scenario, "processes", scenario.seed, scale))
         assert outcome.held, [
@@ -88,6 +89,6 @@ def test_a_run_that_is_ended_leaves_no_server_behind(
     servers = f"nodes server --config {directory}"
     until(lambda: run.poll() is not None or len(commands_with(servers)) >= 3)
     run.send_signal(number)
-    _, told = run.communicate(timeout=30)
+    _, told = run.communicate(timeout=slower(30))
     assert run.returncode == 130 and "Traceback" not in told, told
     assert not commands_with(str(directory)) and not list(directory.iterdir())

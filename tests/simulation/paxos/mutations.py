@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.paxos.messages import Accept, Success
+from nodes.sim.network import Held
 from nodes.trace.events import Committed
-from nodes.wire.messages import Message
+from nodes.wire.messages import Message, Request
 from tests.simulation.paxos.lab import Lab
 
 Schedule = Callable[[Lab], None]
@@ -50,4 +51,48 @@ def executes_past_hole(lab: Lab) -> None:
     lab.finish_somehow()
 
 
-SCHEDULES: dict[str, Schedule] = {"executes_past_hole": executes_past_hole}
+def lease_to_another_disk(lab: Lab) -> None:
+    """A secondary acknowledges the last slot; its log loses that slot, and the decision reaches it when it runs again."""
+    lab.ada.call(Mkdir("/a"))
+    lab.eve.call(Stat("/a"))
+    lab.run_ms(100)
+    first = lab.secondaries[0]
+    lab.faults.slow_disk(first, 20)
+    decisions = lab.cluster.hold(
+        lambda sender, receiver, message: type(message) is Success and receiver == first
+    )
+    lab.begin(lab.ada, Mkdir("/b"))
+    lab.run_ms(10)
+    lab.begin(lab.ada, Mkdir("/lost"))
+    lab.run_ms(50)
+    elsewhere = _ask_elsewhere(lab, first)
+    for _ in range(2):
+        lab.begin_and_wait(lab.eve, Stat("/lost"))
+    elsewhere.drop()
+    lab.faults.slow_disk(first, 0)
+    records = lab.cluster.hold(
+        lambda sender, receiver, message: type(message) is Accept and receiver == first
+    )
+    lab.faults.crash(first)
+    lab.faults.corrupt(first, "journal_tail")
+    lab.faults.restart(first)
+    lab.run_ms(25)
+    decisions.release()
+    lab.run_ms(15)
+    lab.cluster.hold(lambda sender, receiver, message: type(message) is Request and receiver != first)
+    for _ in range(2):
+        lab.begin(lab.eve, Stat("/lost"))
+        lab.run_ms(5)
+    lab.run_ms(600)
+    records.release()
+    lab.finish_somehow()
+
+
+def _ask_elsewhere(lab: Lab, server: str) -> Held:
+    return lab.cluster.hold(lambda sender, receiver, message: type(message) is Request and receiver == server)
+
+
+SCHEDULES: dict[str, Schedule] = {
+    "executes_past_hole": executes_past_hole,
+    "lease_to_another_disk": lease_to_another_disk,
+}

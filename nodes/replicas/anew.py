@@ -1,0 +1,47 @@
+"""A server whose journal is damaged before its end sets it aside and begins with an empty disk (safety rule 23).
+
+The identity of the disk goes first, then the journal from its last segment to its first. So a crash in between leaves a journal under no identity:
+whatever it still holds, the server counts for nothing until it has been given what the others have and its new disk has been recorded. Where the
+journal is only a cache of a shared one, it is read again from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from nodes.storage.aside import move_aside, unused_directory
+from nodes.storage.identity import DISK_FILE
+from nodes.storage.journal_file import JournalCorrupt, UnknownJournal
+from nodes.storage.sealed import SealBroken, UnknownSeal
+from nodes.trace import events
+from nodes.world import World
+
+JOURNAL = "journal"
+
+
+def start_anew_if_damaged(world: World, start: Callable[[], None], files: Sequence[str] = ()) -> None:
+    """Starts a server; `files` are those beside its journal and its identity that are set aside with them.
+
+    An event names the damaged record. Raises UnknownJournal, UnknownSeal, other Damaged, OSError of what lies on the disk.
+    """
+    try:
+        start()
+    except (UnknownJournal, UnknownSeal):
+        raise
+    except JournalCorrupt as corrupt:
+        world.trace.emit(events.JournalCorrupt(corrupt.file, corrupt.offset, corrupt.sn, corrupt.reason))
+        world.scope.spawn(_begin_anew(world, start, files, str(corrupt)), "setting aside")
+    except SealBroken as broken:
+        world.scope.spawn(_begin_anew(world, start, files, str(broken)), "setting aside")
+
+
+async def _begin_anew(world: World, start: Callable[[], None], files: Sequence[str], reason: str) -> None:
+    """Raises OSError."""
+    disk = world.disk
+    directory = unused_directory(disk, [JOURNAL])
+    segments = [f"{JOURNAL}/{name}" for name in reversed(disk.names(JOURNAL))]
+    await move_aside(disk, [DISK_FILE, *files, *segments], directory)
+    world.trace.emit(
+        events.Warned(f"{reason}; everything is moved to {directory}, and {world.name} begins anew")
+    )
+    start()

@@ -1,0 +1,57 @@
+"""What may happen in the middle of a takeover, and who is waited for before one."""
+
+from __future__ import annotations
+
+from nodes.config import SECOND
+from nodes.metadata.operations import Mkdir, Stat
+from nodes.replicas.view import GlobalView, Place
+from tests.simulation.paxos.lab import Lab
+
+
+def test_a_place_that_vanishes_between_look_and_write_is_looked_at_again(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    lab = Lab(1)
+    lab.ada.call(Mkdir("/a"))
+    places, struck = GlobalView.places, []
+
+    async def seen_before(self: GlobalView) -> dict[str, Place]:
+        """One place more than there is, as if it had gone just behind the look."""
+        found = await places(self)
+        if self.name == elected() and not struck and "mds9" not in found:
+            struck.append(self.name)
+            found = {**found, "mds9": Place("secondary", 1, 0)}
+        return found
+
+    def elected() -> str:
+        observer = lab.cluster.ensemble.observer
+        holder = observer.holders.get("g1", "")
+        return holder if holder != old else ""
+
+    old = lab.primary
+    lab.faults.crash(old)
+    monkeypatch.setattr(GlobalView, "places", seen_before)
+    for _ in range(3):
+        struck.clear()
+        lab.run_ms(2_000)
+    lab.await_letter(lab.primary, "P")
+    lab.eve.call(Stat("/a"))
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_nobody_waits_for_the_draw_of_a_member_that_is_never_elected() -> None:
+    """An added server alone is a secondary when all that the group was configured with come back."""
+    lab = Lab(1)
+    lab.ada.call(Mkdir("/a"))
+    configured = list(lab.cluster.view())
+    lab.faults.add_server("g1")
+    [added] = [name for name in lab.cluster.view() if name not in configured]
+    lab.await_letter(added, "S")
+    for name in configured:
+        lab.faults.crash(name)
+    lab.run_ms(8_000)
+    for name in configured:
+        lab.faults.restart(name)
+    lab.cluster.run_until(lab.cluster.settled, 60 * SECOND)
+    lab.eve.call(Stat("/a"))
+    lab.finish()
+    assert lab.broken() == {}
