@@ -17,7 +17,7 @@ from nodes.invariants.registry import Lamps
 from nodes.metadata import fsck
 from nodes.metadata.operations import Create, List, Mkdir, Operation, Stat
 from nodes.metadata.pages import Page
-from nodes.roles import LEADING
+from nodes.roles import SERVING
 from nodes.units import ROOT
 
 READ_NS = 600 * SECOND
@@ -194,16 +194,19 @@ def await_quiet(cluster: Stage) -> None:
 
 
 def leading_pages(cluster: Stage) -> list[Page]:
-    """One of each group."""
+    """One of each group. Raises LookupError when nobody answers, as in a cluster that has not settled."""
     return [leading(cluster, each) for each in pages_by_group(cluster).values()]
 
 
 def leading(cluster: Stage, pages: dict[str, Page]) -> Page:
-    """Of the server that answers; where all do, of any. A standby that reads a shared journal is behind by design."""
-    return next(
-        (page for name, page in pages.items() if cluster.places.get(name) in LEADING),
-        next(iter(pages.values())),
-    )
+    """Of a server that answers clients. A standby that reads a shared journal is behind by design, and who joins may be.
+
+    Raises LookupError when nobody answers, as in a cluster that has not settled.
+    """
+    for name, page in pages.items():
+        if cluster.places.get(name) in SERVING:
+            return page
+    raise LookupError(f"nobody serves of {', '.join(pages)}")
 
 
 def alike(found: dict[str, dict[str, Page]]) -> bool:
@@ -220,6 +223,7 @@ def difference(mine: Page, theirs: Page) -> str:
 
 def check_namespaces(trial: Audited, tree: dict[str, Any]) -> None:
     """The groups' namespaces fit together, have what a client sees and nothing else, and are the model's."""
+    trial.cluster.run_until(trial.cluster.settled, READ_NS)
     pages = leading_pages(trial.cluster)
     for fault in fsck.faults(pages)[:3]:
         trial.fail("fsck", fault.partition(":")[0][:40], fault)

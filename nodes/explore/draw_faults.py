@@ -17,23 +17,36 @@ from nodes.sim.triggers import Trigger
 
 COORDINATION = "coordination"
 COUNTS = (0, 1, 2, 3, 3, 4, 6, 10)
+JOURNAL_STEPS = tuple(f"takeover/{step}" for step in ("recover", "catch up", "flush", "serve"))
 STEPS = {
     "mams": (
         "election/draw",
         "election/lock",
         *(f"upgrade/{step}" for step in range(8)),
         "upgrade/2b",
+        "configuration/both",
         "shrink/",
-        "renewing/open",
-        "renewing/standby",
-        "image/order",
-        "image/taken",
-        "checkpoint/drain",
-        "checkpoint/mark",
+        "shrink/ACK",
+        *(f"renewing/{step}" for step in ("open", "image", "journal", "standby")),
+        *(f"image/{step}" for step in ("order", "taken", "failed", "full", "room", "alone")),
+        *(f"checkpoint/{step}" for step in ("begin", "time", "drain", "drained", "decided", "resume")),
+        "force/ordered",
     ),
-    "paxos": ("election/lock", *(f"takeover/{step}" for step in range(1, 5)), "view/"),
-    "symmetric": tuple(f"view change/{step}" for step in range(1, 6)),
+    **dict.fromkeys(("shared-qjm", "shared-bookkeeper", "shared-hadoop", "shared-filer"), JOURNAL_STEPS),
+    "paxos": (
+        "election/draw",
+        "election/lock",
+        *(f"upgrade/{step}" for step in range(1, 5)),
+        "view/",
+        "force/ordered",
+    ),
+    "symmetric": (
+        *(f"view change/{step}" for step in ("propose", "flush", "settle", "leases", "install")),
+        "force/ordered",
+        "force/2b",
+    ),
 }
+"""What `StepTaken` says, by replication."""
 CLIENT_MESSAGES = ("Request", "Answer", "CheckOperation", "Checked")
 MESSAGES = {
     "mams": (
@@ -136,7 +149,7 @@ class FaultDrawer:
         replication = self._family.replication
         name = ""
         if kind == "step":
-            name = self._rng.choice(STEPS.get(replication, STEPS["mams"]))
+            name = self._rng.choice(STEPS[replication])
         elif kind in ("sent", "delivered"):
             name = self._rng.choice(("", *CLIENT_MESSAGES, *MESSAGES.get(replication, JOURNAL_MESSAGES)))
         ordinal = self._rng.choice((1, 1, 2, 3, 5, self._rng.randint(1, 30), self._rng.randint(1, 200)))

@@ -4,7 +4,7 @@ what was acknowledged (protocols.md §9)."""
 from __future__ import annotations
 
 from nodes.invariants.checker import PATIENCE_NS, Check, place_in_trace
-from nodes.invariants.replicas import Replicas
+from nodes.invariants.replicas import Held, Replicas
 from nodes.trace.block_events import (
     BlockHealth,
     FileCalled,
@@ -14,7 +14,7 @@ from nodes.trace.block_events import (
     ReplicaStored,
 )
 from nodes.trace.checkpoints import TakenBack
-from nodes.trace.events import Stamped
+from nodes.trace.events import Serving, Stamped
 
 NEEDS_ANOTHER = ("excess", "stale", "damaged")
 """Reasons for which a replica may be removed only while another node has the block whole."""
@@ -38,6 +38,7 @@ class BlocksKept(Check):
             ReplicaRemoved: self._on_removed,
             ReplicaDamaged: self._on_damaged,
             BlockHealth: self._on_health,
+            Serving: self._on_serving,
             FileCalled: self._on_file,
             TakenBack: self._on_taken_back,
         }
@@ -46,6 +47,10 @@ class BlocksKept(Check):
         """Nobody is known yet who had the block at that time."""
         self._named: list[tuple[Stamped, BlockHealth, str]] = []
         """Holders that an active named and that have not told yet that they are."""
+        self._missing: list[tuple[Stamped, BlockHealth]] = []
+        """Blocks of files of which an active knows no replica."""
+        self._epochs: dict[str, int] = {}
+        """By group: the newest in which somebody has served."""
         self._short: list[tuple[Stamped, FileCalled]] = []
         """What was read was not all; a recovery may have set the rest aside."""
         self._taken_back_ns = 0
@@ -85,11 +90,16 @@ class BlocksKept(Check):
                 f"{len(event.holders)} holders",
                 place_in_trace(stamped),
             )
+        if event.health == "missing":
+            self._missing.append((stamped, event))
         for name in event.holders:
             if self._had(stamped, event, name):
                 self.checked += 1
             else:
                 self._named.append((stamped, event, name))
+
+    def _on_serving(self, stamped: Stamped, event: Serving) -> None:
+        self._epochs[event.group] = max(self._epochs.get(event.group, 0), event.epoch)
 
     def _had(self, stamped: Stamped, event: BlockHealth, name: str) -> bool:
         """Whether the node has the replica, or had it until so recently that the report of it may be under way."""
@@ -151,6 +161,7 @@ class BlocksKept(Check):
                     *([gone.evidence] if gone is not None else []),
                     place_in_trace(stamped),
                 )
+        self._judge_missing(oldest_ns)
         short, self._short = self._short, []
         for stamped, called in short:
             if called.lacking_ns <= self._taken_back_ns:
@@ -163,3 +174,35 @@ class BlocksKept(Check):
                     f"{called.lacking_ns} ns was not among them",
                     place_in_trace(stamped),
                 )
+
+    def _judge_missing(self, oldest_ns: int) -> None:
+        """A block that a file names was not free before. Who is deposed may not have heard yet that the file was deleted."""
+        missing, self._missing = self._missing, []
+        for stamped, health in missing:
+            if stamped.at_ns > oldest_ns:
+                self._missing.append((stamped, health))
+                continue
+            freed = self._freed_before(stamped, health)
+            if freed is None or health.epoch < self._epochs.get(health.group, 0):
+                self.checked += 1
+                continue
+            node, held = freed
+            self.fail(
+                f"{stamped.server} says that a file names block {health.block:016x}, which {node} had removed as freed, "
+                "and no other data node has it",
+                held.evidence,
+                place_in_trace(stamped),
+            )
+
+    def _freed_before(self, stamped: Stamped, health: BlockHealth) -> tuple[str, Held] | None:
+        """The data node that removed the block as freed before it was named, where none has it now."""
+        if any(held.stamp >= health.stamp for held in self.replicas.holders(health.block).values()):
+            return None
+        return next(
+            (
+                (node, held)
+                for node, held in self.replicas.lost(health.block).items()
+                if held.reason == "freed" and held.stamp >= health.stamp and held.at_ns <= stamped.at_ns
+            ),
+            None,
+        )

@@ -194,7 +194,7 @@ def frees_what_others_made(lab: SymmetricLab) -> None:
 SCHEDULES: dict[str, tuple[Callable[[SymmetricLab], None], set[str], dict[str, Any]]] = {
     "frees_what_others_made": (
         frees_what_others_made,
-        {"EIO"},
+        {"blocks kept"},
         LONG | {"data": DataConfig(nodes=["dn1"])},
     ),
     "rot_revives_alone": (rot_revives_alone, {"no lost write"}, {}),

@@ -70,10 +70,10 @@ def test_a_wrong_trial_is_refused_with_its_line(
     assert words in said and f"{path}:" in said and said.count("\n") == 1
 
 
-def test_a_trial_runs_on_the_simulator_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_trial_does_not_run_in_containers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = found.write(failing(11), tmp_path)
-    assert entry(["run", str(path), "--on", "processes"]) == 2
-    assert "a trial runs on the simulator, not on processes" in capsys.readouterr().err
+    assert entry(["run", str(path), "--on", "containers"]) == 2
+    assert "a trial runs on the simulator or on processes, not in containers" in capsys.readouterr().err
 
 
 class Dying:

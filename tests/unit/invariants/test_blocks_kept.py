@@ -19,7 +19,7 @@ from nodes.trace.block_events import (
     ReplicaStored,
 )
 from nodes.trace.checkpoints import TakenBack
-from nodes.trace.events import Stamped
+from nodes.trace.events import Serving, Stamped
 from tests.unit.invariants.story import Story
 from tests.unit.invariants.test_good_histories import merged
 
@@ -75,6 +75,38 @@ def test_the_last_replica_may_only_go_with_its_file(reason: str) -> None:
     story.tell("dn4", ReplicaRemoved(BLOCK, 1, reason))
     state, why = verdict(story.events)
     assert state == "red" and f"as {reason}" in why
+
+
+def freed_and_named_again(*later: tuple[str, object]) -> tuple[str, str]:
+    """All replicas go as freed; then an active says that a file's block is missing."""
+    story = written()
+    for name in ("dn2", "dn4"):
+        story.tell(name, ReplicaRemoved(BLOCK, 1, "freed"))
+    for server, event in later:
+        story.tell(server, event)
+    story.tell("mds1", health("missing"))
+    return verdict(story.events)
+
+
+def test_a_block_that_a_file_names_was_not_free() -> None:
+    state, why = freed_and_named_again()
+    assert state == "red" and "dn2 had removed as freed" in why
+
+
+def test_who_is_deposed_may_name_what_was_deleted_since() -> None:
+    assert freed_and_named_again(("mds2", Serving("g1", 2, 1, 0, []))) == ("green", "")
+
+
+def test_a_block_that_another_node_still_has_is_not_lost() -> None:
+    assert freed_and_named_again(("dn1", ReplicaStored(BLOCK, 1, 9))) == ("green", "")
+
+
+def test_a_block_that_was_missing_before_its_file_was_deleted_is_no_loss() -> None:
+    story = written()
+    story.tell("mds1", health("missing"))
+    for name in ("dn2", "dn4"):
+        story.tell(name, ReplicaRemoved(BLOCK, 1, "freed"))
+    assert verdict(story.events) == ("green", "")
 
 
 def test_an_older_replica_does_not_stand_for_a_newer_one() -> None:

@@ -1,0 +1,76 @@
+"""Trials on real processes: seeds of the explorer hold, and what was really lost is seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from backend.explore.on_processes import run_on_processes
+from backend.explore.trial_fabric import TrialFabric
+from nodes.config import DataConfig, Holes, Timing, one_group
+from nodes.explore.draw import draw
+from nodes.explore.plan import Caller, Fault, Plan
+from nodes.real.caller import Progress
+from tests.slowness import slower
+
+TIMING = Timing(heartbeat_ms=300, session_timeout_ms=1_000)
+SERVERS = ("mds1", "mds2", "mds3")
+CREATES = [f"create /f{number}" for number in range(40)]
+
+
+def plan_of(calls: list[str], *faults: Fault, **settings: Any) -> Plan:
+    caller = Caller("c1", calls, every_us=20_000)
+    return Plan(
+        1, one_group(2, timing=TIMING, **settings), callers=[caller], faults=list(faults), span_ms=2_000
+    )
+
+
+@pytest.mark.timeout(slower(300))
+@pytest.mark.parametrize(("family", "seed"), [("mams", 1), ("packed-paxos", 3)])
+def test_a_seed_holds(family: str, seed: int) -> None:
+    """The family, the load and the faults are drawn; sessions are made short, so that a test is."""
+    plan = draw(seed, family)
+    plan = replace(plan, cluster=replace(plan.cluster, timing=TIMING), span_ms=min(plan.span_ms, 5_000))
+    outcome = run_on_processes(plan)
+    assert outcome.clean, outcome.failures
+    assert outcome.answered and outcome.checked > 100
+
+
+def test_killed_servers_and_clients_lose_nothing() -> None:
+    """Content besides: every byte is read back, before and after all servers lose their power."""
+    plan = plan_of(
+        ["mkdir /d", *(f"put /d/p{number} 700" for number in range(10)), *CREATES],
+        Fault("crash", ["active of g1"], at_ms=300, for_ms=500),
+        Fault("power_loss", ["dn1"], at_ms=500, for_ms=300),
+        Fault("fly", ["mds1"]),
+        data=DataConfig(["dn1", "dn2", "dn3"], 200, 1_200, 1_000),
+    )
+    killed = Caller("c2", [f"create /g{number}" for number in range(200)], every_us=10_000, dies_ms=900)
+    outcome = run_on_processes(replace(plan, callers=[*plan.callers, killed]))
+    assert outcome.clean, outcome.failures
+    assert outcome.skipped == 1 and 50 < outcome.answered < outcome.calls < 251
+
+
+def test_writes_that_were_never_durable_are_missed() -> None:
+    """A group that answers before it syncs, on slow disks, loses its power: the audit says so."""
+    slow = [Fault("slow_disk", [name], {"ms": 1_500}) for name in SERVERS]
+    lost = Fault("power_loss", list(SERVERS), at_ms=1_000, for_ms=100)
+    outcome = run_on_processes(plan_of(CREATES, *slow, lost, holes=Holes(async_flush=True)))
+    assert {failure.invariant for failure in outcome.failures} & {"no lost write", "linearisable"}
+
+
+def test_content_that_is_not_there_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client says that a record was acknowledged which nobody wrote."""
+    honest = TrialFabric.progress_of
+
+    def boasts(self: TrialFabric, name: str) -> Progress:
+        progress = honest(self, name)
+        inode = next(iter(progress.acknowledged.values()), 0)
+        return replace(progress, acknowledged={**progress.acknowledged, "c1/99": inode})
+
+    monkeypatch.setattr(TrialFabric, "progress_of", boasts)
+    data = DataConfig(["dn1"], 200, 1_200, 1_000)
+    outcome = run_on_processes(plan_of(["put /f 700"], data=data))
+    assert [(each.invariant, each.place) for each in outcome.failures] == [("content", "acknowledged")]
