@@ -99,6 +99,7 @@ KINDS = (
     "change",
     "checkpoint",
     "client",
+    "alone",
 )
 VERBS = (
     "crash", "stop", "power_loss", "pause", "cut", "delay", "lose", "duplicate", "reorder", "clog", "take_lock", "force_view", "expire_session",
@@ -178,6 +179,20 @@ class FaultDrawer:
     def process(self) -> list[Fault]:
         verb = self._rng.choice(("crash", "crash", "stop"))
         return [self._fault(verb, self._some())]
+
+    def alone(self) -> list[Fault]:
+        """Whoever leads hears nothing more of its group, or of one member, but of clients and coordination; then it may die."""
+        rng, group, timing = self._rng, self._rng.choice(self._cluster.groups), self._cluster.timing
+        session = timing.session_timeout_ms
+        leader, at_ms = f"active of {group.name}", rng.randrange(self._span_ms)
+        cut_ms = rng.choice((timing.ack_timeout_ms * 4, session * 3))
+        others = group.members if rng.random() < 0.6 else [rng.choice(group.members)]
+        faults = [Fault("cut", [leader, name], {}, at_ms, None, cut_ms) for name in others]
+        if rng.random() < 0.7:
+            dies_ms = min(self._span_ms, at_ms + timing.ack_timeout_ms + rng.randrange(session * 2))
+            verb = rng.choice(("crash", "power_loss"))
+            faults.append(Fault(verb, [leader], {}, dies_ms, None, session * 3))
+        return faults
 
     def power(self) -> list[Fault]:
         torn = {"torn": self._rng.choice(TORN)}

@@ -223,11 +223,18 @@ class Trial:
                 self.fail("service", "force", f"{group} was forced with {running[0]} and does not serve")
 
     def _settles(self, when: str) -> bool:
-        cluster = self.cluster
-        if cluster.reaches(cluster.now_ns + self.patience_ns, self._quiet):
-            return True
+        """Whether it comes to rest; its patience begins anew as long as calls return, for a slow network and many calls are no fault."""
+        cluster, returned = self.cluster, -1
+        while returned < (returned := self._returned):
+            if cluster.reaches(cluster.now_ns + self.patience_ns, self._quiet):
+                return True
         self.fail("service", f"settle {when}", f"{when}: {disturbed_still(cluster, self.clients)}")
         return False
+
+    @property
+    def _returned(self) -> int:
+        """Calls of the plan's clients that have an outcome."""
+        return sum(client.begun - len(client.under_way) for client in self.clients)
 
     def _quiet(self) -> bool:
         return self.cluster.settled() and all(client.done for client in self.clients)
