@@ -73,7 +73,7 @@ def test_a_wrong_trial_is_refused_with_its_line(
 def test_a_trial_does_not_run_in_containers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = found.write(failing(11), tmp_path)
     assert entry(["run", str(path), "--on", "containers"]) == 2
-    assert "a trial runs on the simulator, not on processes" in capsys.readouterr().err
+    assert "a trial runs on the simulator or on processes, not in containers" in capsys.readouterr().err
 
 
 class Dying:
