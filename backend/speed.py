@@ -13,7 +13,7 @@ REFERENCE_MS = 12.0
 PIECES = 9
 LOOPS = 120_000
 SYNCS = 4
-MOST = 8.0
+MOST = 4.0
 SET = "CLOVERLAB_SLOWNESS"
 """An environment variable that gives the factor, instead of measuring it."""
 

@@ -94,6 +94,7 @@ class Batch:
         """Load begins, somebody is killed while it goes on and started again, and all of it must return."""
         stage, rng = self.cluster, self._rng
         callers = [self._caller(f"w{number}{letter}", letter == "a") for letter in "abc"[:CALLERS]]
+        stage.prepare(callers)
         mine: list[Scripted] = [stage.start_caller(caller) for caller in callers]
         self.clients += mine
         stage.run_until(lambda: all(client.begun for client in mine), 2 * self.patience_ns)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from backend.explore.trial_fabric import TrialFabric
 from nodes.client.files import FileClient
 from nodes.client.smart_client import SmartClient
-from nodes.explore.calls import Call, Caller
+from nodes.explore.calls import Call
 from nodes.real.caller import Progress
 from nodes.real.process import client_world
 from nodes.trace.base import Event
@@ -60,14 +60,13 @@ class RealClient:
 class RealCaller:
     """One life of a client of the plan, in a process of its own."""
 
-    def __init__(self, stage: RealStage, caller: Caller):
+    def __init__(self, stage: RealStage, name: str):
         assert isinstance(stage.fabric, TrialFabric)
         self._stage = stage
         self._fabric = stage.fabric
         self._dead = False
-        self.name = caller.name
-        self._fabric.know_caller(caller.name)
-        stage.start_process(caller.name, self._fabric.start_caller(caller))
+        self.name = name
+        stage.begin(self._fabric.begin_calls(name))
 
     def _progress(self) -> Progress:
         return self._fabric.progress_of(self.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 import uvloop
@@ -13,6 +13,7 @@ import uvloop
 from backend.errors import LabError
 from backend.explore.real_clients import RealCaller, RealClient
 from backend.explore.real_faults import RealFaults
+from backend.explore.trial_fabric import TrialFabric
 from backend.fabrics.fabric import ClusterFabric
 from backend.fabrics.names import CLIENT, COORDINATION
 from nodes.config import SECOND, ClusterConfig
@@ -228,11 +229,19 @@ class RealStage:
         self.servers[name] = RealMember(self, name, "", client=True)
         return self.wait(RealClient.made(self, name, reports_calls))
 
+    def prepare(self, callers: Sequence[Caller]) -> None:
+        """Starts the process of each client. Raises Unavailable."""
+        assert isinstance(self.fabric, TrialFabric) and CLIENT not in [caller.name for caller in callers]
+        self.wait(started_together([self.fabric.start_caller(caller) for caller in callers]))
+        self.servers |= {caller.name: RealMember(self, caller.name, "", client=True) for caller in callers}
+
     def start_caller(self, caller: Caller) -> RealCaller:
-        """A client in a process of its own."""
-        assert caller.name != CLIENT
-        self.servers[caller.name] = RealMember(self, caller.name, "", client=True)
-        return RealCaller(self, caller)
+        """One that is prepared."""
+        return RealCaller(self, caller.name)
 
     def log_sha256(self) -> str:
         return ""
+
+
+async def started_together(procedures: list[Coroutine[Any, Any, None]]) -> None:
+    await asyncio.gather(*procedures)

@@ -12,19 +12,16 @@ from nodes.explore.calls import Caller
 from nodes.real.caller import CallerConfig, Progress, read_progress
 
 ROLE = "caller"
+BEGIN_S = 20.0
 
 
 class TrialFabric(ProcessFabric):
     """Its clients carry out scripts; links to them break as those between servers do."""
 
-    def know_caller(self, name: str) -> None:
-        """From now on the name can be a target."""
-        self.picture.clients.setdefault(name, ClientState(name))
-
     async def start_caller(self, caller: Caller) -> None:
-        """Raises Unavailable."""
+        """It waits for `begin_calls`. Raises Unavailable."""
         name = caller.name
-        self.know_caller(name)
+        self.picture.clients.setdefault(name, ClientState(name))
         told = {
             "role": ROLE,
             "config": CallerConfig(name, self.home.file.cluster, caller),
@@ -36,6 +33,10 @@ class TrialFabric(ProcessFabric):
         self._follow(name)
         await self.children.spawn(name, ROLE, "nodes", ROLE, "--config", str(file))
         await self.apply_rules([name])
+
+    async def begin_calls(self, name: str) -> None:
+        """Raises Unavailable."""
+        await self.ask(name, {"do": "begin"}, BEGIN_S)
 
     def progress_of(self, name: str) -> Progress:
         return read_progress(launch.server_directory(self.home, name))

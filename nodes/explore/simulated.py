@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -39,6 +39,9 @@ class SimStage(SimCluster):
 
     def mend_disk(self, name: str) -> None:
         self.servers[name].store.mend()
+
+    def prepare(self, callers: Sequence[Caller]) -> None:
+        """A simulated client starts in no time."""
 
     def start_caller(self, caller: Caller) -> SimCaller:
         return SimCaller(self, caller)

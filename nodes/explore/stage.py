@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Protocol
 
 from nodes.client.files import FileClient
@@ -147,6 +147,9 @@ class Stage(Protocol):
     def mend_coordination(self) -> None: ...
 
     def start_client(self, name: str, reports_calls: bool = False) -> Client: ...
+
+    def prepare(self, callers: Sequence[Caller]) -> None:
+        """Makes ready what would take its time later; they begin with `start_caller`."""
 
     def start_caller(self, caller: Caller) -> Scripted: ...
 

@@ -129,6 +129,7 @@ class Trial:
 
     def _load_and_faults(self) -> None:
         plan, cluster = self.plan, self.cluster
+        cluster.prepare(plan.callers)
         start_ns = cluster.now_ns
         todo: list[tuple[int, Callable[[], None]]] = []
         for caller in plan.callers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -45,7 +46,7 @@ def read_progress(directory: Path) -> Progress:
 
 
 async def run_caller(file: ProcessFile) -> int:
-    """Raises CannotStart, msgspec.ValidationError."""
+    """Its calls begin when it is asked to: a process takes a second to start. Raises CannotStart, msgspec.ValidationError."""
     config = msgspec.json.decode(file.config, type=CallerConfig)
     process = Process(file, config.name, config.cluster.cluster)
 
@@ -53,7 +54,8 @@ async def run_caller(file: ProcessFile) -> int:
         client = SmartClient(world, config.cluster, f"{config.name}.1", reports_calls=True)
         script = Script(config.caller, client, FileClient(world, config.cluster, client), world.clock)
         script.on_progress = lambda: record(script, Path(file.data))
-        script.begin(lambda procedure: world.scope.spawn(procedure, "calls"))
+        spawn = partial(world.scope.spawn, name="calls")
+        world.answer("begin", lambda question: script.begin(spawn))
 
     return await process.run(start, config.cluster.timing.session_timeout_ms)
 
