@@ -224,12 +224,14 @@ class Ssp:
     # --- time --------------------------------------------------------------------------------------------------
 
     def on_tick(self, ack_timeout_ns: int) -> None:
-        """Sends again what may be lost, gives up on those who do not answer in time."""
+        """Sends again what may be lost, gives up on those who do not answer in time; once per session asks those who have nothing to acknowledge."""
         now = self._world.clock.monotonic_ns()
+        probe_ns = self._world.coordination.session_timeout_ns
         for participant in list(self.participants.values()):
             if not participant.waiting_since_ns:
-                continue
-            if now - participant.waiting_since_ns > ack_timeout_ns:
+                if now - participant.sent_at_ns >= probe_ns:
+                    self.pump(participant)
+            elif now - participant.waiting_since_ns > ack_timeout_ns:
                 del self.participants[participant.name]
                 self.on_lost(participant.name)
             elif now - participant.sent_at_ns > RESEND_NS:

@@ -88,3 +88,26 @@ def test_a_lock_that_is_lost_meanwhile_ends_the_attempt_and_the_tenure(seed: int
     lab.finish()
     assert len(lab.serving()) > 1
     assert lab.broken() == {} and sorted(members(lab)) == ["mds1", "mds2", "mds3"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_idle_group_removes_who_died_so_that_it_survives_the_next(seed: int) -> None:
+    """CFS Table 3's double failures, with nobody who writes: one standby, and when that is committed the active."""
+    lab = Lab(seed, standbys=2, min_in_step=1)
+    lab.ada.call(Mkdir("/a"))
+    active, (stays, dies) = lab.active, lab.standbys
+    lab.faults.crash(dies)
+    lab.cluster.run_until(lambda: sorted(members(lab)) == sorted([active, stays]), 10 * SECOND)
+    lab.faults.crash(active)
+    lab.await_next_active()
+    assert lab.active == stays
+    lab.eve.call(Stat("/a"))
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_an_idle_group_of_which_everybody_lives_stays_as_it_is() -> None:
+    lab = Lab(1, standbys=2)
+    before = [each for each in lab.cluster.events if type(each.event) is Configured]
+    lab.run_ms(60_000)
+    assert before == [each for each in lab.cluster.events if type(each.event) is Configured]
