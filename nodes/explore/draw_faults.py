@@ -181,7 +181,10 @@ class FaultDrawer:
         return [self._fault(verb, self._some())]
 
     def alone(self) -> list[Fault]:
-        """Whoever leads hears nothing more of its group, or of one member, but of clients and coordination; then it may die."""
+        """Whoever leads hears nothing more of its group, or of one member, but of clients and coordination; then it may die.
+
+        The one that was left out may then be alone for a while: it must not lead with what it has.
+        """
         rng, group, timing = self._rng, self._rng.choice(self._cluster.groups), self._cluster.timing
         session = timing.session_timeout_ms
         leader, at_ms = f"active of {group.name}", rng.randrange(self._span_ms)
@@ -192,6 +195,11 @@ class FaultDrawer:
             dies_ms = min(self._span_ms, at_ms + timing.ack_timeout_ms + rng.randrange(session * 2))
             verb = rng.choice(("crash", "power_loss"))
             faults.append(Fault(verb, [leader], {}, dies_ms, None, session * 3))
+            if len(others) == 1 and rng.random() < 0.5:
+                rest = [name for name in group.members if name not in others]
+                faults.append(
+                    Fault(rng.choice(("pause", "crash")), rest, {}, dies_ms, None, session * 3 // 2)
+                )
         return faults
 
     def power(self) -> list[Fault]:
