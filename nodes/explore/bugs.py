@@ -13,6 +13,11 @@ FAMILY_OF = {"mams": "mams", "paxos": "packed-paxos", "symmetric": "symmetric"}
 MUTANT_FAMILY = {
     "rot_revives_alone": "symmetric",
     "settled_groups_counted": "symmetric",
+    "own_grant_counted": "symmetric",
+    "older_grants_forgotten": "symmetric",
+    "begins_after_promise": "symmetric",
+    "stale_settle_adopted": "symmetric",
+    "frees_what_others_made": "symmetric",
     "executes_past_hole": "packed-paxos",
     "lease_to_another_disk": "packed-paxos",
 }

@@ -73,7 +73,22 @@ MESSAGES = {
         "LeaseGranted",
         "PaxosJoin",
     ),
-    "symmetric": ("Broadcast", "Held", "Missing", "Alive", "JoinView", "Welcome", "Installed"),
+    "symmetric": (
+        "Broadcast",
+        "Held",
+        "Missing",
+        "Alive",
+        "Leaving",
+        "JoinView",
+        "Welcome",
+        "Flush",
+        "Flushed",
+        "Fetch",
+        "Fetched",
+        "Settle",
+        "Settled",
+        "Installed",
+    ),
 }
 JOURNAL_MESSAGES = (
     "NewEpoch",
@@ -204,7 +219,17 @@ class FaultDrawer:
 
     def power(self) -> list[Fault]:
         torn = {"torn": self._rng.choice(TORN)}
+        if self._rng.random() < 0.2:
+            return self._all_lose_power(torn)
         return [self._fault("power_loss", self._some(), torn)]
+
+    def _all_lose_power(self, torn: dict[str, Any]) -> list[Fault]:
+        """A whole group at once; the tail of one journal rots meanwhile, and each server comes back at a time of its own."""
+        members = list(self._rng.choice(self._cluster.groups).members)
+        at_ms = self._rng.randrange(self._span_ms)
+        returns = [Fault("power_loss", [name], torn, at_ms, for_ms=self._duration() or 1) for name in members]
+        rot = {"what": "journal_tail", "place": self._rng.choice(("middle", "drawn"))}
+        return [*returns, Fault("corrupt", [self._rng.choice(members)], rot, at_ms)]
 
     def pause(self) -> list[Fault]:
         return [self._fault("pause", self._some())]

@@ -207,7 +207,7 @@ class Member:
         self._tell_lease()
         self.answer_reads()
         if message.asks:
-            self._greet(sender)
+            self._greet(sender, asks=not message.echo_ns)
 
     def on_leaving(self, peer: str, message: Leaving) -> None:
         """It was stopped on purpose and said so after its last answer: nobody waits for its silence, or for its lease."""
@@ -308,7 +308,8 @@ class Member:
             self.wants_turn()
         self.answer_reads()
 
-    def _greet(self, member: int) -> None:
+    def _greet(self, member: int, asks: bool = True) -> None:
+        """A response to a greeting that echoes ours does not ask: where round trips outlast leases, each would cause the next for ever."""
         now_ns = self._now_ns()
         echo_ns = self.presence.echo_for(member)
         if echo_ns:
@@ -317,7 +318,7 @@ class Member:
             self.view.number,
             now_ns,
             echo_ns,
-            not self.presence.granted_by(member, now_ns),
+            asks and not self.presence.granted_by(member, now_ns),
             self._causal.received,
             self._holdings.own,
             self._joining(),

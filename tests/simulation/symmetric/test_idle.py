@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import combinations
 from typing import Any
 
 import pytest
 
-from nodes.config import SECOND
+from nodes.config import SECOND, Timing
 from nodes.metadata.operations import Mkdir, Stat
+from nodes.protocols.symmetric.messages import Alive
 from nodes.sim.coordination import SimCoordination
+from nodes.wire.messages import Message
 from tests.simulation.symmetric.lab import SymmetricLab
 
 
@@ -43,3 +47,23 @@ def test_a_server_that_is_added_after_long_is_known_to_all() -> None:
     lab.eve.call(Stat("/b"))
     lab.finish()
     assert lab.broken() == {}
+
+
+def test_greetings_do_not_multiply_where_round_trips_outlast_leases() -> None:
+    """Nobody ever holds a lease: a response that asks for another one would go to and fro for ever, beside those of every tick."""
+    lab = SymmetricLab(3, timing=Timing(ack_timeout_ms=200))
+    lab.run_ms(2_000)
+    for one, other in combinations(lab.names, 2):
+        lab.faults.delay(one, other, ms=150)
+    sent: list[int] = []
+
+    def count(source: str, target: str, message: Message) -> bool:
+        if type(message) is Alive:
+            sent.append(lab.cluster.now_ns // SECOND)
+        return False
+
+    lab.cluster.hold(count)
+    lab.run_ms(20_000)
+    rates = Counter(sent)
+    # Three members greet two others 25 times a second; each greeting is answered once, and that once more.
+    assert max(rates.values()) <= 3 * 150, rates
