@@ -18,7 +18,6 @@ from nodes.trace.block_events import (
     ReplicasFound,
     ReplicaStored,
 )
-from nodes.trace.base import Event
 from nodes.trace.checkpoints import TakenBack
 from nodes.trace.events import Serving, Stamped
 from tests.unit.invariants.story import Story
@@ -78,7 +77,7 @@ def test_the_last_replica_may_only_go_with_its_file(reason: str) -> None:
     assert state == "red" and f"as {reason}" in why
 
 
-def freed_and_named_again(*later: tuple[str, Event]) -> tuple[str, str]:
+def freed_and_named_again(*later: tuple[str, Serving | ReplicaStored]) -> tuple[str, str]:
     """All replicas go as freed; then an active says that a file's block is missing."""
     story = written()
     for name in ("dn2", "dn4"):
