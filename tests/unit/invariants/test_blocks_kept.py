@@ -77,7 +77,7 @@ def test_the_last_replica_may_only_go_with_its_file(reason: str) -> None:
     assert state == "red" and f"as {reason}" in why
 
 
-def freed_and_named_again(*later: tuple[str, object]) -> tuple[str, str]:
+def freed_and_named_again(*later: tuple[str, Serving | ReplicaStored]) -> tuple[str, str]:
     """All replicas go as freed; then an active says that a file's block is missing."""
     story = written()
     for name in ("dn2", "dn4"):
