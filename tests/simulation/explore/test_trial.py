@@ -16,6 +16,7 @@ from nodes.explore.draw import draw
 from nodes.explore.plan import Caller, Fault, Plan
 from nodes.explore.trial import Trial, run
 from nodes.invariants.linearisable import Linearisable
+from nodes.trace.events import Committed, Stamped
 
 ROOT = Path(__file__).resolve().parents[3]
 WRITES = Caller("c1", ["mkdir /d", *(f"create /d/f{number}" for number in range(20))], lanes=4)
@@ -84,13 +85,10 @@ def test_a_group_that_never_serves_again_is_seen() -> None:
 
 
 def test_a_check_that_gave_up_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    init = Linearisable.__init__
+    def gives_up(self: Linearisable, stamped: Stamped, event: Committed) -> None:
+        self._give_up("too many calls wait")
 
-    def gives_up(self: Linearisable, *arguments: Any) -> None:
-        init(self, *arguments)
-        self.unable = "cannot go on"
-
-    monkeypatch.setattr(Linearisable, "__init__", gives_up)
+    monkeypatch.setattr(Linearisable, "_on_committed", gives_up)
     outcome = run(plan())
     assert [failure.invariant for failure in outcome.failures] == ["linearisable"]
 
