@@ -135,3 +135,23 @@ def test_a_server_that_dies_while_it_goes_back_goes_on_when_it_returns() -> None
         lab.fill("after")
         lab.finish()
         assert lab.lamps.failures == [], moment
+
+
+def test_the_dead_of_several_groups_keep_nobody_waiting() -> None:
+    """A quorum of each group has said that it can; who asks is answered long before it gives up."""
+    lab = Checkpoints(4, 3, 2, image_every=20, image_gap=30, image_partitions=4)
+    lab.mark("one")
+    fallen = [lab.active(group) for group in (1, 2, 3)]
+    asked = next(name for name in lab.servers(1) if name not in fallen)
+    for name in fallen:
+        lab.cluster.faults.crash(name)
+    lab.run_ms(500)
+    answering = lab.begin({"do": "recover", "name": "one"}, asked)
+    lab.cluster.run_until(answering.done, 4 * SECOND)
+    assert answering.result().get("checkpoint") == "one", answering.result()
+    for name in fallen:
+        lab.cluster.faults.restart(name)
+    lab.run_ms(6_000)
+    lab.settle()
+    lab.finish()
+    assert lab.lamps.failures == []

@@ -31,6 +31,8 @@ from tests.simulation.mams.lab import Lab
 
 OTHER = 99
 NOWHERE = Mark(0, 1, 1 << 40, 7)
+FIFTH = Mark(0, 1, 5, 7)
+OWN = "a disk of its own"
 Sent = list[tuple[str, str, Message]]
 """Sender, receiver, message."""
 
@@ -58,14 +60,14 @@ def of_symmetric(lab: Lab) -> Sent:
     leader, other, view = leader_of(lab), others_of(lab)[0], epoch_of(lab)
     numbered = s.Numbered(1, 1, 1, [0, 0, 0], 0, [])
     return [
-        (other, leader, s.Broadcast(OTHER, numbered, 5)),
-        (other, leader, s.Held(OTHER, 5)),
+        (other, leader, s.Broadcast(OTHER, numbered, FIFTH)),
+        (other, leader, s.Held(OTHER, FIFTH)),
         (other, leader, s.Missing(OTHER, 1)),
-        (other, leader, s.Alive(OTHER, 1, 1, False, [0, 0, 0], 5, [])),
-        (others_of(lab)[1], leader, s.Alive(view, 1, 1, False, [0], 5, [])),
-        ("mds9", leader, s.Held(view, 1 << 40)),
-        ("mds9", leader, s.Broadcast(view, numbered, 5)),
-        (other, leader, s.Flushed(OTHER, 0, [], True, (0, 0), [], [])),
+        (other, leader, s.Alive(OTHER, 1, 1, False, [0, 0, 0], FIFTH, [])),
+        (others_of(lab)[1], leader, s.Alive(view, 1, 1, False, [0], FIFTH, [])),
+        ("mds9", leader, s.Held(view, NOWHERE)),
+        ("mds9", leader, s.Broadcast(view, numbered, FIFTH)),
+        (other, leader, s.Flushed(OTHER, 0, [], True, (0, 0), [], [], OWN, False)),
         (other, leader, s.Settled(OTHER, 0, NOWHERE, True)),
     ]
 
@@ -162,7 +164,7 @@ def late_word(protocol: str, was: str, epoch: int, lab: Lab) -> tuple[str, Messa
     """To whom, and what one who was expelled still says of its tenure or view."""
     leader, other = leader_of(lab), next(name for name in others_of(lab) if name != was)
     if protocol == "symmetric":
-        return other, s.Held(epoch, 1 << 40)
+        return other, s.Held(epoch, NOWHERE)
     if protocol in ("packed-paxos", "multi-paxos"):
         return leader, p.Accept(epoch, 0, 1, [])
     if protocol == "qjm":
@@ -196,7 +198,7 @@ def test_words_of_another_family_are_an_event(protocol: str) -> None:
     """So speaks a server that was started with another configuration."""
     lab = lab_of(protocol)
     foreign: list[Message] = [
-        s.JoinView(0, [], [], ""), p.PaxosJoin(1, 1), Prepared(1, NOWHERE), JournalWritten(1, NOWHERE), EntryAdded(1, 1)
+        s.JoinView(0, [], [], "", OWN, False), p.PaxosJoin(1, 1), Prepared(1, NOWHERE), JournalWritten(1, NOWHERE), EntryAdded(1, 1)
     ]  # fmt: skip
     for receiver in [*lab.cluster.view(), *lab.cluster.config.journal.nodes]:
         lab.cluster.net.carry("mds9", receiver, foreign)

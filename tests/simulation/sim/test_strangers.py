@@ -17,6 +17,7 @@ from nodes.wire.messages import Mark, Message
 from tests.simulation.mams.lab import Lab
 from tests.simulation.sim.test_bad_input import (
     NOWHERE,
+    OWN,
     epoch_of,
     good,
     ignored,
@@ -34,7 +35,8 @@ def test_a_stranger_is_not_taken_into_the_symmetric_view() -> None:
     """It says and answers whatever a joiner would; only who is registered as a server of the group may join."""
     lab = lab_of("symmetric")
     views, view = symmetric_view(lab), epoch_of(lab)
-    join = s.JoinView(view, [NOTHING], list(lab.cluster.view()), "order fast, leases of 500 ms, holes none")
+    rules = "order fast, leases of 500 ms, holes none"
+    join = s.JoinView(view, [NOTHING], list(lab.cluster.view()), rules, OWN, False)
     for _ in range(20):
         for receiver in lab.cluster.view():
             lab.cluster.net.carry("stranger", receiver, [join])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from nodes.config import MILLISECOND, SECOND
 from nodes.protocols.mams.checkpoints import messages as m
@@ -63,26 +64,45 @@ class Reaching:
         cluster = self._replica.config.cluster
         if cluster.mutations.checkpoint_copies_thin_out or cluster.holes.checkpoint_unpinned:
             return
-        for group, configuration in members.items():
-            barrier = goal.barriers[group].mark
-            lacks = await asyncio.gather(*(self._ask(each, barrier) for each in configuration.members))
-            missing = {each: why for each, why in zip(configuration.members, lacks, strict=True) if why}
-            there = len(configuration.members) - len(missing)
-            if there < configuration.write_quorum:
-                told = ", ".join(f"{each} {why}" for each, why in list(missing.items())[:LISTED])
-                raise Refused(
-                    f"group {group} can go back to {goal.name} on {there} of {len(configuration.members)} servers, "
-                    f"{configuration.write_quorum} are needed: {told}"
-                )
+        polls = [
+            self._poll(group, goal, goal.barriers[group].mark, configuration)
+            for group, configuration in members.items()
+        ]
+        for refused in await asyncio.gather(*polls):
+            if refused:
+                raise Refused(refused)
 
-    async def _ask(self, member: str, barrier: Mark) -> str:
+    async def _poll(self, group: str, goal: Checkpoint, barrier: Mark, configuration: Configuration) -> str:
+        """Why a group cannot go back; empty as soon as a write quorum can, whoever else is dead."""
+        missing: dict[str, str] = {}
+        able: list[str] = []
+        needed = configuration.write_quorum
+
+        async def hear(member: str) -> None:
+            lacks = await self._ask(member, barrier, lambda: len(able) >= needed)
+            if lacks:
+                missing[member] = lacks
+            else:
+                able.append(member)
+
+        await asyncio.gather(*(hear(member) for member in configuration.members))
+        if len(able) >= needed:
+            return ""
+        lacking = [each for each in configuration.members if each in missing]
+        told = ", ".join(f"{each} {missing[each]}" for each in lacking[:LISTED])
+        return (
+            f"group {group} can go back to {goal.name} on {len(able)} of {len(configuration.members)} servers, "
+            f"{needed} are needed: {told}"
+        )
+
+    async def _ask(self, member: str, barrier: Mark, enough: Callable[[], bool]) -> str:
         replica, clock = self._replica, self._replica.world.clock
         if member == replica.name:
             return await self.lacks(barrier)
         replica.world.network.know(member, await replica.view.address(member))
         deadline_ns = clock.monotonic_ns() + PATIENCE_NS
-        while clock.monotonic_ns() < deadline_ns:
-            reply = await replica.calls.ask(member, m.AskReach(0, barrier), ASK_NS)
+        while not enough() and (left_ns := deadline_ns - clock.monotonic_ns()) > 0:
+            reply = await replica.calls.ask(member, m.AskReach(0, barrier), min(ASK_NS, left_ns))
             if isinstance(reply, m.Reach):
                 return reply.lacks
         return "does not answer"
