@@ -187,9 +187,9 @@ class Trial:
 
     @property
     def patience_ns(self) -> int:
-        """How long a healed cluster may need to serve: some sessions, deadlines of connections, and work that has piled up."""
+        """How long a healed cluster may need to serve: some sessions, work that has piled up, and a call that gives up at its deadline."""
         timing = self.plan.cluster.timing
-        return 12 * timing.session_timeout_ms * MILLISECOND + 30 * SECOND
+        return (12 * timing.session_timeout_ms + timing.call_deadline_ms) * MILLISECOND + 30 * SECOND
 
     def _core_serves(self) -> None:
         cluster = self.cluster

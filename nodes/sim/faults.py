@@ -43,6 +43,8 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
         given = dict(options or {})
         targets = [ALIASES.get(target, target) for target in targets]
         if verb in ONE_BY_ONE:
+            if not targets:
+                raise FaultUnsupported(f"{verb} takes at least one server")
             return max(self._called(verb, method, [target], given) for target in targets)
         several = "others" in given or given.get("island", False)
         return self._called(verb, method, [targets] if several else targets, given)
