@@ -69,6 +69,10 @@ class Atlas:
             return max(0, size - 1)
         return max(0, size - 1) // 2
 
+    def damaged(self, label: str) -> list[str]:
+        """Members of a set whose disks lost something, whether they have been renewed since or not."""
+        return list(self._damaged[label])
+
     @property
     def beyond(self) -> str:
         """Which promise was overstepped, in words; empty while none was."""

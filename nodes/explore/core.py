@@ -7,6 +7,7 @@ import random
 from nodes.config import ClusterConfig
 from nodes.explore.atlas import Atlas
 from nodes.explore.stage import Scripted, Stage
+from nodes.families import family_named
 from nodes.sim.ensemble import COORDINATION
 from nodes.sim.faulting import FaultUnsupported
 
@@ -14,18 +15,27 @@ from nodes.sim.faulting import FaultUnsupported
 def heal_core(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.Random) -> list[str]:
     """Heals a core that each family promises to be sufficient; returns who is left as it is.
 
-    Of each set of servers as many are left out as the family may lose at once, damaged ones first.
+    Of each set of servers as many are left out as the family may lose at once, less those whose disks were damaged.
     """
     left: list[str] = []
     for label, members in sets_of(cluster, config).items():
-        count = atlas.survives(label) if label != "data" else 0
-        gone = [name for name in members if cluster.servers[name].gone]
-        candidates = [name for name in members if name not in gone]
+        count = min(atlas.survives(label), spared(label, len(members), config))
+        damaged = atlas.damaged(label)
+        candidates = [name for name in members if name not in damaged]
         rng.shuffle(candidates)
-        left += candidates[: max(0, count - len(gone))]
+        left += candidates[: max(0, count - len(damaged))]
     heal_links(cluster, left)
     start_and_mend(cluster, left)
     return sorted(left)
+
+
+def spared(label: str, members: int, config: ClusterConfig) -> int:
+    """How many of a set are not needed to serve now: of a replica group less than half of its present configuration."""
+    if label == "data":
+        return 0
+    if label == "journal" or family_named(config.protocol).journal_nodes:
+        return members
+    return max(0, members - 1) // 2
 
 
 def sets_of(cluster: Stage, config: ClusterConfig) -> dict[str, list[str]]:
