@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable
 from types import FrameType
 
@@ -16,6 +17,8 @@ from nodes.explore.shrink import shrink
 from nodes.explore.trial import run
 from nodes.mutations import Mutations
 
+SHRINK_S = 60
+"""Of real time for making one failure smaller."""
 LIMIT_S = 180
 """Of real time for one trial: more is an endless loop."""
 PROCESSES_LIMIT_S = 1_800
@@ -93,4 +96,5 @@ def shrunk(plan: Plan, failure: Failure, trials: int) -> Plan:
         left -= 1
         return any(each.invariant == failure.invariant for each in bounded(candidate).failures)
 
-    return shrink(plan, fails, lambda: left > 0)
+    until_s = time.monotonic() + SHRINK_S
+    return shrink(plan, fails, lambda: left > 0 and time.monotonic() < until_s)
