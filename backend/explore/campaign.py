@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from backend.explore.executors import Executor, WorkersLost
-from backend.explore.work import Job, encode, outcome_of, plan_of
+from backend.explore.work import Job, encode, outcome_of
 from nodes.config import Holes
 from nodes.explore.mutate import neighbour
 from nodes.explore.plan import Failure, Outcome, Plan
@@ -168,6 +168,3 @@ def shrunk(
         for result in executor.results(1.0):
             left -= 1
             on_done(outcome_of(result))
-
-
-__all__ = ["Campaign", "Tally", "Target", "plan_of", "shrunk"]

@@ -92,10 +92,3 @@ class Atlas:
             (label for label, names in self._rotten.items() if len(names) >= self._least.get(label, 1 << 30)),
             "",
         )
-
-    @property
-    def lasting(self) -> list[str]:
-        """Servers that never come back."""
-        return [
-            name for damaged in self._damaged.values() for name, verb in damaged.items() if verb == "gone"
-        ]
