@@ -85,13 +85,18 @@ class Segment:
 class Journal:
     """Records with dense serial numbers `first_sn` … `last_sn`; `last_sn` is `first_sn - 1` when there is none."""
 
-    def __init__(self, disk: Disk, directory: str, knobs: Knobs = NO_KNOBS):
+    def __init__(
+        self, disk: Disk, directory: str, knobs: Knobs = NO_KNOBS, mutations: Mutations = NO_MUTATIONS
+    ):
         self._disk = disk
         self._directory = directory
         self._segment_bytes = knobs.segment_bytes or SEGMENT_OCTETS
         self._recent_max = knobs.recent_records or RECENT
+        self._checks_reads = not mutations.old_rot_unseen
         self._segments: list[Segment] = []
         self._recent: OrderedDict[int, bytes] = OrderedDict()
+        self._in_files = 0
+        """Records up to this one are in their files, whether durable or not: only they can be read there."""
         self._pending: list[tuple[Segment, bytes]] = []
         self._gone: list[str] = []
         self._cut: tuple[str, int] | None = None
@@ -113,7 +118,7 @@ class Journal:
         cls, disk: Disk, directory: str, mutations: Mutations = NO_MUTATIONS, knobs: Knobs = NO_KNOBS
     ) -> Journal:
         """Reads what is there. Raises JournalCorrupt, SealBroken, OSError; alters nothing."""
-        journal = cls(disk, directory, knobs)
+        journal = cls(disk, directory, knobs, mutations)
         names = disk.names(directory)
         segments = [name for name in names if name.endswith(".seg")]
         for name in segments:
@@ -128,6 +133,7 @@ class Journal:
             journal._read_back = None
         if not journal._segments:
             journal._segments.append(Segment(journal._path(1), 1))
+        journal._in_files = journal.last_sn
         return journal
 
     @property
@@ -211,11 +217,11 @@ class Journal:
         segment.ends.append(segment.size + OVERHEAD + len(octets))
         self._pending.append((segment, pack(sn, epoch, octets)))
         self._recent[sn] = octets
-        if len(self._recent) > self._recent_max and len(self._pending) < self._recent_max:
+        while len(self._recent) > self._recent_max and next(iter(self._recent)) <= self._in_files:
             self._recent.popitem(last=False)
 
     def entries(self, from_sn: int, to_sn: int) -> Iterator[tuple[int, bytes]]:
-        """(sn, payload) of the records that are there, both ends included."""
+        """(sn, payload) of the records that are there, both ends included. Raises JournalCorrupt for one that has rotted, OSError."""
         sn, last = max(from_sn, self.first_sn), min(to_sn, self.last_sn)
         while sn <= last:
             octets = self._recent.get(sn)
@@ -234,8 +240,15 @@ class Journal:
                 break
             stop += 1
         run = self._disk.read(segment.path, start, ends[stop] - start)
-        bounds = [start, *ends[index : stop + 1]]
-        return [run[begin - start + OVERHEAD : end - start] for begin, end in pairwise(bounds)]
+        bounds = list(pairwise([start, *ends[index : stop + 1]]))
+        if self._checks_reads:
+            for place, (begin, end) in enumerate(bounds, sn):
+                entry = record_at(run, begin - start)
+                if entry is None or (entry.sn, entry.end) != (place, end - start):
+                    raise JournalCorrupt(
+                        segment.path, begin, place, "the record has rotted since it was written"
+                    )
+        return [run[begin - start + OVERHEAD : end - start] for begin, end in bounds]
 
     def last_within(self, from_sn: int, to_sn: int, most_bytes: int) -> int:
         """The last sn up to which the payloads from `from_sn` on fit into so many bytes; `from_sn` at least. Reads no file."""
@@ -258,6 +271,7 @@ class Journal:
         self._segments = [Segment(self._path(first_sn), first_sn)]
         self._pending.clear()
         self._recent.clear()
+        self._in_files = first_sn - 1
         self._cut = None
         self._fresh = True
 
@@ -268,6 +282,7 @@ class Journal:
         del segment.ends[max(0, sn + 1 - segment.first_sn) :]
         kept = {id(each) for each in self._segments}
         self._pending = [p for p in self._pending if id(p[0]) in kept and _sn(p[1]) <= sn]
+        self._in_files = min(self._in_files, sn)
         for later in [each for each in self._recent if each > sn]:
             del self._recent[later]
         if not any(each is segment for each, _ in self._pending):
@@ -308,12 +323,12 @@ class Journal:
         if cut is not None and cut[0] not in gone and there:
             await self._opened(cut[0]).truncate(cut[1])
         if fresh and not pending:
-            await self._write(self._segments[-1], b"")
+            await self._write(self._segments[-1], b"", self._in_files)
         while pending:
             segment = pending[0][0]
             records = [record for each, record in pending if each is segment]
             del pending[: len(records)]
-            await self._write(segment, b"".join(records))
+            await self._write(segment, b"".join(records), _sn(records[-1]))
 
     async def _keep_doubt(self) -> None:
         if self.doubtful is not None and not self._doubt_is_kept:
@@ -331,9 +346,10 @@ class Journal:
             self._doubt_is_kept = False
             self._remove(self._doubt_path)
 
-    async def _write(self, segment: Segment, octets: bytes) -> None:
+    async def _write(self, segment: Segment, octets: bytes, last_sn: int) -> None:
         file = self._opened(segment.path)
         file.append(octets if file.size else header(segment.first_sn) + octets)
+        self._in_files = min(last_sn, self.last_sn)
         await file.sync()
 
     def _opened(self, path: str) -> AppendFile:

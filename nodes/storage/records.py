@@ -1,6 +1,7 @@
 """One record of a journal segment, and where a segment's valid part ends.
 
-Segment: magic, format number (u16), first sn (u64). Record: payload length (u32), CRC-32C (u32) over what follows, sn (u64), epoch (u32), payload.
+Segment: magic, format number (u16, format_number.py), first sn (u64).
+Record: payload length (u32), CRC-32C (u32) over what follows, sn (u64), epoch (u32), payload.
 All numbers are little-endian.
 """
 
@@ -13,6 +14,7 @@ from struct import Struct
 from crc32c import crc32c
 
 from nodes.errors import Damaged
+from nodes.storage.format_number import number_of, stored
 
 MAGIC = b"CLVRJRNL"
 FORMAT = 1
@@ -54,7 +56,7 @@ class Entry:
 
 
 def header(first_sn: int) -> bytes:
-    return HEADER.pack(MAGIC, FORMAT, first_sn)
+    return HEADER.pack(MAGIC, stored(FORMAT), first_sn)
 
 
 def pack(sn: int, epoch: int, payload: bytes) -> bytes:
@@ -64,9 +66,12 @@ def pack(sn: int, epoch: int, payload: bytes) -> bytes:
 
 def check_header(file: str, octets: bytes, first_sn: int) -> None:
     """Raises JournalCorrupt; both numbers are named when the format is unknown."""
-    magic, number, first = HEADER.unpack_from(octets)
+    magic, found, first = HEADER.unpack_from(octets)
+    number = number_of(found)
     if magic != MAGIC:
         raise JournalCorrupt(file, 0, first_sn, f"begins with {magic!r}, not with {MAGIC!r}")
+    if number is None:
+        raise JournalCorrupt(file, len(MAGIC), first_sn, f"{found:#06x} is no format number")
     if number != FORMAT:
         raise UnknownJournal(
             file, len(MAGIC), first_sn, f"has format {number}; this version reads format {FORMAT}"

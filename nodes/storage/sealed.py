@@ -1,4 +1,4 @@
-"""A small file that is written as a whole: magic (8 octets), format number (u16), CRC-32C (u32) of what follows, a MessagePack value.
+"""A small file that is written as a whole: magic (8 octets), format number (u16, format_number.py), CRC-32C (u32) of the rest, a MessagePack value.
 
 Numbers are little-endian.
 """
@@ -12,6 +12,7 @@ import msgspec
 from crc32c import crc32c
 
 from nodes.errors import Damaged
+from nodes.storage.format_number import number_of, stored
 
 HEAD = Struct("<8sHI")
 T = TypeVar("T")
@@ -27,14 +28,17 @@ class UnknownSeal(SealBroken):
 
 def seal(magic: bytes, number: int, content: Any) -> bytes:
     payload = msgspec.msgpack.encode(content)
-    return HEAD.pack(magic, number, crc32c(payload)) + payload
+    return HEAD.pack(magic, stored(number), crc32c(payload)) + payload
 
 
 def unseal(path: str, magic: bytes, number: int, octets: bytes, kind: type[T]) -> T:
     """Raises SealBroken, and UnknownSeal with both numbers when the format is unknown."""
     if len(octets) < HEAD.size:
         raise SealBroken(f"the file {path} has {len(octets)} octets; its head alone has {HEAD.size}")
-    found, format_number, crc = HEAD.unpack_from(octets)
+    found, found_number, crc = HEAD.unpack_from(octets)
+    format_number = number_of(found_number)
+    if format_number is None:
+        raise SealBroken(f"the file {path} has {found_number:#06x} where its format number should be")
     if found != magic or format_number != number:
         raise (SealBroken if found != magic else UnknownSeal)(
             f"the file {path} has format {format_number} of {found!r}; this version reads format {number} of {magic!r}"

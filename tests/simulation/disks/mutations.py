@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from nodes.config import Knobs
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.trace.journal_events import JournalStored
 from tests.simulation.mams.lab import Lab
@@ -67,6 +68,27 @@ def sync_failed_then_trusted(lab: Lab) -> None:
     lab.faults.restart(active)
     lab.begin(lab.eve, Stat("/lost"))
     lab.run_ms(6_000)
+
+
+def old_rot_unseen(lab: Lab) -> None:
+    """One letter of an old record rots at whoever leads; then a server that was away is to be given all of it."""
+    other = lab.standbys[0]
+    lab.faults.crash(other)
+    lab.ada.call(Mkdir("/rotten"))
+    for number in range(8):
+        lab.ada.call(Mkdir(f"/{number}"))
+    lab.run_ms(500)
+    rot(lab, lab.active, b"rotten")
+    lab.faults.restart(other)
+    lab.run_ms(14_000)
+
+
+def rot(lab: Lab, server: str, word: bytes) -> None:
+    """The last letter of a word, wherever its journal has it."""
+    files = lab.cluster.servers[server].store.files
+    for octets in (file.octets for path, file in files.items() if path.startswith("journal")):
+        if word in octets:
+            octets[octets.index(word) + len(word) - 1] ^= 1
 
 
 def secondary_is_replaced(lab: Lab) -> None:
@@ -193,12 +215,17 @@ class Case(NamedTuple):
     nodes: int = 0
     """Journal nodes or bookies; 0: as many as the family has."""
     checks: frozenset[str] = frozenset({"no lost write"})
+    knobs: Knobs = Knobs()
 
 
+SAME_STATE = frozenset({"same sn same state"})
+FORGETFUL = Knobs(recent_records=1)
+"""What is read again is read from the disk."""
 SCHEDULES = [
     Case("replaced_disk_votes", "mams", 1, replaced_disk_votes),
     Case("cut_is_forgotten", "mams", 2, cut_is_forgotten),
     Case("sync_failed_then_trusted", "mams", 1, sync_failed_then_trusted),
+    Case("old_rot_unseen", "mams", 2, old_rot_unseen, 0, SAME_STATE, FORGETFUL),
     Case("replaced_disk_votes", "qjm", 1, node_is_replaced),
     Case("cut_is_forgotten", "qjm", 1, node_rots),
     Case("replaced_disk_votes", "bookkeeper", 1, bookie_is_replaced, 6),

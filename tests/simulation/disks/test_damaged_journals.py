@@ -9,8 +9,9 @@ import pytest
 from nodes.config import SECOND, JournalConfig
 from nodes.families import family_named
 from nodes.metadata.operations import Mkdir, Stat
-from nodes.trace.events import JournalCorrupt
+from nodes.trace.events import JournalCorrupt, Stopped, Warned
 from nodes.trace.journal_events import JournalStored
+from tests.simulation.disks.mutations import FORGETFUL, rot
 from tests.simulation.mams.lab import Lab
 
 SHARED = ("qjm", "bookkeeper", "avatar", "hadoop-ha")
@@ -114,3 +115,40 @@ def test_of_an_acceptor_while_another_is_away(verb: str, order: tuple[int, ...])
     lab.eve.call(Stat("/lost"))
     lab.finish()
     assert lab.broken() == {}
+
+
+READS_ITS_OWN = ("mams", "symmetric", *PAXOS)
+
+
+@pytest.mark.parametrize("protocol", [*READS_ITS_OWN, *NODES])
+def test_rot_that_is_noticed_while_serving_is_met_as_at_a_start(protocol: str) -> None:
+    """Whoever was away asks for old records, of which one letter has rotted: no traceback, and nobody is given it."""
+    lab = Lab(
+        1,
+        standbys=2,
+        protocol=protocol,
+        journal=JournalConfig(family_named(protocol).journal_names()),
+        knobs=FORGETFUL,
+    )
+    away = lab.standbys[0] if protocol != "symmetric" else "mds3"
+    nodes = lab.cluster.config.journal.nodes
+    gone = [away, nodes[2]] if nodes else [away]
+    for name in gone:
+        lab.faults.crash(name)
+    lab.ada.call(Mkdir("/rotten"))
+    write(lab, 8)
+    lab.run_ms(500)
+    victims = nodes[:1] or ["mds1" if protocol == "symmetric" else lab.active]
+    for name in victims:
+        rot(lab, name, b"rotten")
+    for name in gone:
+        lab.faults.restart(name)
+    lab.run_ms(20_000)
+    lab.finish()
+    assert lab.broken() == {}
+    lab.eve.call(Stat("/rotten"))
+    stopped = [s for s in lab.cluster.events if type(s.event) is Stopped and s.server in victims]
+    assert [s.event.reason.partition(":")[0] for s in stopped] == ["JournalCorrupt"]
+    found = [s.event for s in lab.cluster.events if type(s.event) in (JournalCorrupt, Warned)]
+    assert any("damaged and valid records follow" in getattr(event, "what", "") for event in found)
+    assert all(lab.cluster.servers[name].process == "running" for name in victims)

@@ -17,7 +17,9 @@ every_case = pytest.mark.parametrize("case", SCHEDULES, ids=lambda case: f"{case
 def lab_for(case: Case, seed: int, **settings: object) -> Lab:
     names = [f"bookie{number}" for number in range(1, case.nodes + 1)]
     journal = JournalConfig(nodes=names or family_named(case.protocol).journal_names())
-    return Lab(seed, standbys=case.standbys, protocol=case.protocol, journal=journal, **settings)
+    return Lab(
+        seed, standbys=case.standbys, protocol=case.protocol, journal=journal, knobs=case.knobs, **settings
+    )
 
 
 @every_case

@@ -26,6 +26,16 @@ def test_a_tail_that_power_loss_tore_is_not_doubtful() -> None:
         assert journal.cut_octets and journal.doubtful is None, size
 
 
+def test_a_tail_of_nothing_but_zeros_was_never_synced() -> None:
+    """Power was lost when the file had its new length, and none of the record's bytes."""
+    disk, path = written(4, 40)
+    whole = bytes(disk.files[path])
+    for length in (1, OVERHEAD - 1, OVERHEAD, OVERHEAD + 40, 512):
+        disk.files[path] = bytearray(whole + bytes(length))
+        journal = Journal.open(disk, "journal")
+        assert (journal.last_sn, journal.cut_octets) == (4, length) and journal.doubtful is None, length
+
+
 def test_any_bit_that_rots_in_the_last_record_makes_the_journal_doubtful() -> None:
     disk, path = written(4, 40)
     whole = bytes(disk.files[path])

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nodes.config import Knobs
 from nodes.storage import journal_file
+from nodes.storage.format_number import stored
 from nodes.storage.journal_file import Journal, JournalCorrupt
 from nodes.storage.records import HEADER
 from tests.unit.storage.memory_disk import MachineDied, MemoryDisk
@@ -59,7 +61,7 @@ def test_a_flipped_octet_in_the_middle_is_refused_and_nothing_is_altered() -> No
 
 def test_an_unknown_format_names_both_numbers() -> None:
     disk, path = written(1)
-    disk.files[path][8] = 9
+    disk.files[path][8:10] = stored(9).to_bytes(2, "little")
     with pytest.raises(JournalCorrupt, match=r"format 9.*format 1"):
         Journal.open(disk, "journal")
 
@@ -228,3 +230,52 @@ def test_old_segments_are_dropped_but_not_under_unsynced_records(monkeypatch: py
     journal.drop_before(8)
     assert 1 < journal.first_sn <= 8
     assert [sn for sn, _ in journal.entries(1, 9)] == list(range(journal.first_sn, 10))
+
+
+def test_whatever_rots_is_noticed_when_it_is_read_again() -> None:
+    disk, path = written(5)
+    journal = Journal.open(disk, "journal")
+    whole = bytes(disk.files[path])
+    record = (len(whole) - HEADER.size) // 5
+    for offset in range(HEADER.size, len(whole)):
+        disk.files[path] = bytearray(whole)
+        disk.files[path][offset] ^= 0x21
+        with pytest.raises(JournalCorrupt) as caught:
+            list(journal.entries(1, 5))
+        assert caught.value.sn == 1 + (offset - HEADER.size) // record
+        rest = range(caught.value.sn + 1, 6)
+        assert [sn for sn, _ in journal.entries(caught.value.sn + 1, 5)] == list(rest)
+    disk.files[path] = bytearray(whole[:-1])
+    with pytest.raises(JournalCorrupt):
+        list(journal.entries(5, 5))
+
+
+def test_a_record_leaves_memory_when_it_is_in_its_file() -> None:
+    """Records wait for what opening read to be written anew; meanwhile others come, and somebody reads them all."""
+    disk, _ = written(1)
+    over = asyncio.Event()
+
+    class Slow(MemoryDisk):
+        async def replace(self, path: str, octets: bytes) -> None:
+            await over.wait()
+            await super().replace(path, octets)
+
+    slow = Slow()
+    slow.files = disk.files
+    journal = Journal.open(slow, "journal", knobs=Knobs(recent_records=1))
+
+    async def go() -> list[bytes]:
+        journal.append(2, 1, b"second")
+        journal.append(3, 1, b"third")
+        sync = asyncio.create_task(journal.sync())
+        await asyncio.sleep(0)
+        journal.append(4, 1, b"fourth")
+        found = [octets for _, octets in journal.entries(2, 4)]
+        over.set()
+        await sync
+        await journal.sync()
+        journal.append(5, 1, b"fifth")
+        assert len(journal._recent) == 1
+        return found
+
+    assert asyncio.run(go()) == [b"second", b"third", b"fourth"]
