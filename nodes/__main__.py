@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -13,6 +14,7 @@ import msgspec
 
 from nodes.real.caller import run_caller
 from nodes.real.process import (
+    AGAIN_EXIT,
     CannotStart,
     ProcessFile,
     run_data_node,
@@ -41,7 +43,10 @@ def main() -> int:
         file = msgspec.json.decode(arguments.config.read_bytes(), type=ProcessFile)
         if file.role != arguments.role:
             raise CannotStart(f"{arguments.config} is of a {file.role}, not of a {arguments.role}")
-        return run(ROLES[arguments.role](file))
+        code = run(ROLES[arguments.role](file))
+        if code == AGAIN_EXIT:
+            os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+        return code
     except (CannotStart, OSError) as error:
         print(error, file=sys.stderr)
     except msgspec.DecodeError as error:

@@ -120,6 +120,8 @@ class Knobs(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A journal group takes no more records than this."""
     broadcasts: Annotated[int, msgspec.Meta(ge=0, le=1 << 10)] = 0
     """Broadcasts of a symmetric member that may be under way at once."""
+    direct_groups: Annotated[int, msgspec.Meta(ge=0, le=1 << 20)] = 0
+    """Groups that the active sends a junior by itself; who lacks more reads from others first."""
 
 
 class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

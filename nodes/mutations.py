@@ -49,8 +49,10 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A symmetric member begins a view, and grants leases in it, after it has promised an attempt to end it."""
     configured_not_negotiated: bool = False
     """A lease is as long as the configured session time-out where the service negotiated a shorter one."""
+    cut_off_leader_stays: bool = False
+    """A leader that reaches none of the others keeps the lock for as long as it reaches coordination: nobody else tries."""
     forgotten_watch: bool = False
-    """A watch that fired is not set again."""
+    """A watch that fired is not set again, and a server in step looks at the view for no other reason."""
     reused_epoch: bool = False
     """The elected writes the epoch that it read, not the next one."""
 
@@ -62,6 +64,10 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The duplicate memory that a server took over from a predecessor is not kept for the next one."""
     sessions_never_end: bool = False
     """Sessions and write leases are kept for ever."""
+    opened_by_fresh_stamps: bool = False
+    """Each copy of the call that opens a session says that it was sent just now: a late one opens a session again that has ended."""
+    closing_forgotten: bool = False
+    """A closed session does not know the call that closed it: a copy of it is told that nothing was done."""
     view_unreachable: bool = False
     """A client knows only the servers of its configuration."""
     view_of_all_groups: bool = False
@@ -75,10 +81,14 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     undo_forgotten: bool = False
     """A group that aborts a distributed operation keeps its part."""
+    promised_across_move: bool = False
+    """A group promises a name while it has promised the move of a directory on the way to it."""
     barrier_inside_operation: bool = False
     """A barrier is written while a distributed operation is open."""
     journal_cut_before_images: bool = False
     """Going back cuts the journal while images behind the barrier still count: one of them takes its place when the power fails then."""
+    images_barred_for_good: bool = False
+    """A server that had nothing to go back to never believes an image of an earlier incarnation again, nor one that it is given afterwards."""
     checkpoint_copies_thin_out: bool = False
     """A recovery begins without asking who can still reach the checkpoint."""
 
@@ -90,6 +100,8 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The active counts its own copy before its disk has it."""
     ack_of_gap: bool = False
     """A participant acknowledges a group whose predecessor it lacks."""
+    old_rot_unseen: bool = False
+    """A record that is read from the disk again is taken for what was written."""
     sync_failed_then_trusted: bool = False
     """What a failed sync left in the page cache is reported as durable."""
     rotten_image_stops_server: bool = False
@@ -98,6 +110,8 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A server that was renewed by an image newer than a kept checkpoint keeps its journal for ever."""
     ensemble_changed_while_closing: bool = False
     """Who closes a ledger records a new bookie before the ledger's entries are there: the next one believes that nobody ever had them."""
+    late_acceptance_cuts: bool = False
+    """A journal node obeys a late copy of `AcceptJournal`, and drops what the same writer has written since."""
     image_without_last_partition: bool = False
     """An image counts as whole without its last partition."""
 

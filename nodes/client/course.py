@@ -37,6 +37,9 @@ class Course:
         self.led = False
         """The last refusal named another server, which is asked at once; not twice in a row."""
         self.resolved_ns = 0
+        """When the path was found to end at a file of another group; 0 when it was not."""
+        self.resolved_at: dict[int, int] = {}
+        """The same as of the last request to each group: one that was asked before may answer still."""
         self.told = False
 
     def reply(self, peer: str, message: Reply) -> None:

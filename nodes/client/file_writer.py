@@ -156,11 +156,14 @@ class FileWriter:
     # --- failures --------------------------------------------------------------------------------------------------
 
     async def _rebuild(self, broken: Pipeline) -> None:
-        """Goes on behind what is acknowledged, with those of the chain that have it, under a new stamp."""
+        """Goes on behind what is acknowledged, with those of the chain that have it, under a new stamp.
+
+        Raises FsError EIO at once where all of them answer and none has it any more, and after a while where some are silent.
+        """
         deadline = self._deadline()
         acked, packets = broken.acked, list(broken.unacked)
         while True:
-            usable = await self._find_silent(broken.chain, broken.block.number, acked)
+            usable, silent = await self._find_silent(broken.chain, broken.block.number, acked)
             refuser = self._shun_refuser()
             usable = [name for name in usable if name != refuser] or usable
             if not acked:
@@ -168,6 +171,11 @@ class FileWriter:
                 return
             if usable and await self._reopen(acked, usable, packets):
                 return
+            if not (usable or silent):
+                number = f"{broken.block.number:016x}"
+                raise FsError(
+                    "EIO", f"no data node has the {acked} bytes of block {number} any more that were written"
+                )
             self._check_time(deadline)
             await self._world.clock.sleep(PAUSE_NS)
 
@@ -183,16 +191,18 @@ class FileWriter:
             self._shunned[refuser] = None
         return refuser
 
-    async def _find_silent(self, nodes: list[str], block: int, acked: int = 0) -> list[str]:
-        """Those that answer and have so many octets of the block; the silent ones are shunned from now on."""
+    async def _find_silent(self, nodes: list[str], block: int, acked: int = 0) -> tuple[list[str], list[str]]:
+        """Those that answer and have so many octets of the block, and the silent ones, which are shunned from now on."""
         usable: list[str] = []
+        silent: list[str] = []
         for name in nodes:
             told = await self._questions.ask(name, AskReplica(0, block))
             if not isinstance(told, ReplicaIs):
                 self._shunned[name] = None
+                silent.append(name)
             elif told.stamp and told.length >= acked and told.state != DAMAGED:
                 usable.append(name)
-        return usable
+        return usable, silent
 
     async def take_over(self, block: Block, force: bool) -> None:
         """Finishes what the writer before left unfinished: as many octets as all who have its last stamp have.

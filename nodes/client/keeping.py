@@ -31,7 +31,8 @@ class Keeping:
         self._groups = groups
         self._run = run
         self._opening: dict[int, asyncio.Future[None]] = {}
-        self._renewing: set[asyncio.Future[None]] = set()
+        self._renewing: dict[int, asyncio.Future[None]] = {}
+        """By group: one that nobody answers is asked by one renewal, not by another each time that one is due."""
         self._timer: Any = None
         self._over = False
 
@@ -73,10 +74,9 @@ class Keeping:
         self._timer = None
         least_ns = self._clock.monotonic_ns() - self._pause_ns
         for group, routes in self._groups.items():
-            if routes.opened and routes.used_ns <= least_ns:
-                task = asyncio.ensure_future(self._renew_at(group))
-                self._renewing.add(task)
-                task.add_done_callback(self._renewing.discard)
+            under_way = self._renewing.get(group)
+            if routes.opened and routes.used_ns <= least_ns and (under_way is None or under_way.done()):
+                self._renewing[group] = asyncio.ensure_future(self._renew_at(group))
         self._await_renewal()
 
     async def _renew_at(self, group: int) -> None:

@@ -17,6 +17,8 @@ class Routes:
         self._reads_anywhere = reads_anywhere
         self._turn = first
         self._silent_until_ns: dict[str, int] = {}
+        self._followed: dict[str, int] = {}
+        """Servers that were asked because they had been named, and for how many steps in order that is not done again."""
         self.believed = servers[first % len(servers)]
         self.epoch_seen = 0
         self.opened = False
@@ -50,6 +52,7 @@ class Routes:
         if epoch < self.epoch_seen:
             return False
         self.epoch_seen = epoch
+        self._followed.clear()
         if writes or not self._reads_anywhere:
             self.believed = server
         return True
@@ -74,7 +77,16 @@ class Routes:
         return self._servers[(self._servers.index(server) + 1) % len(self._servers)]
 
     def next(self, failed: str, hint: str) -> str:
-        """Follows whoever has been answered meanwhile, else the server that was named, else the next in order."""
+        """Follows whoever has been answered meanwhile, else the server that was named, else the next in order.
+
+        Nobody who was named is asked for that again before everybody has been: two servers that are cut off name each other for ever.
+        """
+        if hint in self._followed:
+            hint = ""
+        if hint:
+            self._followed[hint] = len(self._servers)
+        else:
+            self._followed = {name: steps - 1 for name, steps in self._followed.items() if steps > 1}
         believed = self.believed
         if believed != failed and not hint:
             self.believed = self.after(believed, "")

@@ -218,12 +218,14 @@ class SmartClient:
                 await self._keeping.open_at(course.group)
             course.tries += 1
             peer, reply = await self._ask(course)
-            routes = self._groups[course.group]
-            if not routes.knows(peer):
-                routes, reply = self._from_elsewhere(peer, reply, routes)
+            group = course.group
+            if not self._groups[group].knows(peer):
+                group, reply = self._from_elsewhere(peer, reply, group)
+            routes = self._groups[group]
             if isinstance(reply, Answer) and routes.accept(peer, reply.epoch, is_write):
                 self._seen_ns = max(self._seen_ns, reply.at_ns)
                 course.server = peer
+                course.resolved_ns = course.resolved_at.get(group, 0)
                 if is_write:
                     routes.used_ns = self._world.clock.monotonic_ns()
                 return reply if self._is_outcome(course, reply) else None
@@ -261,11 +263,11 @@ class SmartClient:
         """That the session is not known, or the call forgotten, says nothing of a call of which a copy was sent before."""
         return not (answer.forgotten and course.copies > 1 and type(course.operation) in WRITES)
 
-    def _from_elsewhere(self, peer: str, reply: Reply, asked: Routes) -> tuple[Routes, Reply]:
+    def _from_elsewhere(self, peer: str, reply: Reply, asked: int) -> tuple[int, Reply]:
         """A group that was asked before may still answer, and then it has carried the call out; all else comes too late."""
-        for routes in self._groups.values():
+        for group, routes in self._groups.items():
             if routes.knows(peer) and isinstance(reply, Answer):
-                return routes, reply
+                return group, reply
         return asked, None
 
     def _tell_long(self, course: Course, now: int) -> None:
@@ -290,6 +292,7 @@ class SmartClient:
             request = self._request(course)
             if not self._alone:
                 request.seen_ns, request.leg = self._seen_ns, course.leg
+                course.resolved_at[course.group] = course.resolved_ns
                 if any(start is not TOP for start in course.starts):
                     request.starts, request.moves = course.starts, course.moves
             self._world.network.send(course.server, request)
@@ -301,7 +304,7 @@ class SmartClient:
     def _request(self, course: Course) -> Request:
         operation = course.operation
         if isinstance(operation, OpenSession):
-            if not course.copies:
+            if not course.copies or self._mutations.opened_by_fresh_stamps:
                 operation = course.operation = OpenSession(operation.since, self._seen_ns)
         elif type(operation) in WRITES:
             routes = self._groups[course.group]

@@ -52,6 +52,8 @@ def _check_dentry(tree: Tree, change: Link | Unlink | Keep) -> None:
         raise FsError("ENOENT", "the directory is gone")
     if (change.parent, change.name) in tree.locks.names or change.parent in tree.locks.exclusive:
         raise Busy(f"{change.name} in inode {change.parent}")
+    if tree.locks.keep_names:
+        raise Busy("a directory is being moved")
     expected = change.over if isinstance(change, Link) else change.child
     if parent.entries.get(change.name, 0) != expected:
         raise Changed(f"{change.name} in inode {change.parent} is not what it was")

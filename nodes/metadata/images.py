@@ -18,6 +18,7 @@ from nodes.metadata.digest import MASK, MOVE_TERM
 from nodes.metadata.kinds import KINDS, Placed
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.partitions import PARTITIONS_MOST, partition_of
+from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.units import ROOT, ROOT_GROUP
 
 MAGIC = b"CLVRIMGE"
@@ -131,7 +132,9 @@ def _chunk(kind: str, rows: list[Any]) -> bytes:
 class Loader:
     """Fills one namespace from the partitions of one image, a piece of any of them at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, mutations: Mutations = NO_MUTATIONS) -> None:
+        self._mutations = mutations
+        """An image says nothing of them: whoever loads it goes on with its own."""
         self.namespace = Namespace()
         self.header: Header | None = None
         self.loaded: set[int] = set()
@@ -163,7 +166,9 @@ class Loader:
             )
         if self.header is None:
             self.header = header
-            self.namespace = Namespace(header.group, header.short_memory, header.dentry_locks_only)
+            self.namespace = Namespace(
+                header.group, header.short_memory, header.dentry_locks_only, self._mutations
+            )
             self.namespace.tree.inodes.clear()
         elif msgspec.structs.replace(header, partition=self.header.partition) != self.header:
             raise ImageDamaged(f"partition {partition} belongs to another image than the ones before it")

@@ -10,7 +10,9 @@ from nodes.metadata.changes import Change, CountMove, CountName, DropInode, Keep
 class Locks:
     """Empty but for short moments."""
 
-    def __init__(self) -> None:
+    def __init__(self, promises_across_moves: bool = False) -> None:
+        self._promises_across_moves = promises_across_moves
+        """The known bug `promised_across_move`."""
         self.names: dict[tuple[int, str], int] = {}
         """Undecided dentries, by (parent, name): they count as present, and nobody reads them."""
         self.shared: dict[int, int] = {}
@@ -29,6 +31,11 @@ class Locks:
     def keep_directories(self) -> bool:
         """No directory may be promised to move now: ancestry would be checked on what is about to change."""
         return bool(self)
+
+    @property
+    def keep_names(self) -> bool:
+        """No name may be promised now: the path that led to it may lead elsewhere when the moves are decided."""
+        return bool(self.moves) and not self._promises_across_moves
 
     def hold(self, changes: list[Change], promised: bool = False) -> None:
         """`promised`: to a coordinator that decides."""

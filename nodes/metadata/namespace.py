@@ -11,7 +11,16 @@ from nodes.metadata.digest import MASK
 from nodes.metadata.effects import Busy
 from nodes.metadata.files import FILE_PLANNERS, Files, file_appliers
 from nodes.metadata.lookup import Start
-from nodes.metadata.operations import CloseSession, EndSession, Failed, OpenSession, Read, Result, Write
+from nodes.metadata.operations import (
+    CloseSession,
+    EndSession,
+    Failed,
+    OpenSession,
+    Operation,
+    Read,
+    Result,
+    Write,
+)
 from nodes.metadata.planning import ALONE, PLANNERS, Call, Plan, Way
 from nodes.metadata.reading import Reader
 from nodes.metadata.records import (
@@ -36,6 +45,7 @@ from nodes.metadata.records import (
 )
 from nodes.metadata.sessions import OPEN_MAX, Sessions
 from nodes.metadata.tree import Tree, Undo
+from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.units import OpId
 
 REMEMBERED = frozenset(
@@ -56,14 +66,14 @@ class Namespace:
         group: int = 1,
         short_memory: bool = False,
         dentry_locks_only: bool = False,
-        keeps_aborted: bool = False,
+        mutations: Mutations = NO_MUTATIONS,
     ):
         self.group = group
         self.short_memory = short_memory
         self.dentry_locks_only = dentry_locks_only
-        self.tree = Tree(group, dentry_locks_only)
-        self.sessions = Sessions(short_memory)
-        self.crossing = Crossing(self.tree, keeps_aborted)
+        self.tree = Tree(group, dentry_locks_only, mutations.promised_across_move)
+        self.sessions = Sessions(short_memory, mutations.closing_forgotten)
+        self.crossing = Crossing(self.tree, mutations.undo_forgotten)
         self.newest_ns = 0
         """`at_ns` of the last record."""
         self.read: Callable[[Read, Start], Result] = Reader(self.tree).read
@@ -114,11 +124,15 @@ class Namespace:
             return planner(Files(self.tree, self.sessions), operation, call, way)
         return PLANNERS[type(operation)](self.tree, operation, call, way)
 
-    def remembers(self, op_id: OpId, lowest_open: int) -> bool:
-        """Whether the outcome of this call can be remembered here: its session is open and its number among those that may be."""
+    def remembers(self, operation: Operation | EndSession, op_id: OpId, lowest_open: int) -> bool:
+        """Whether a refusal of this call can be remembered here: its session is open and its number among those that may be.
+
+        Not of what opens a session: an earlier copy may have done so, and that session have ended since.
+        """
         sessions = self.sessions
         return (
-            sessions.known(op_id.client)
+            type(operation) is not OpenSession
+            and sessions.known(op_id.client)
             and op_id.number >= sessions.lowest_open(op_id.client)
             and 0 <= op_id.number - lowest_open < OPEN_MAX
         )

@@ -5,10 +5,13 @@ Applying a record is a pure function of (namespace, record), the same on every r
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
+from crc32c import crc32c
 
 from nodes.metadata.changes import Change
-from nodes.metadata.operations import EndSession, Result, Write
+from nodes.metadata.operations import Done, EndSession, Result, Write
 from nodes.metadata.placement import Unit
 from nodes.units import OpId
 
@@ -231,6 +234,21 @@ Record = (
     | BeginRecord | DecideRecord | EndRecord | VoteRecord | PromiseRecord | OutcomeRecord | FinishRecord | ReclaimRecord
     | BarrierRecord | IncarnationRecord | CallRecord | AtimeRecord
 )  # fmt: skip
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_DONE_SUM = crc32c(_encode(Done()))
+
+
+def result_sum(result: Any) -> int:
+    """What events say of a call's result, as it travels or not, so that what the client was told can be compared with the record."""
+    return _DONE_SUM if type(result) is Done else crc32c(_encode(result))
+
+
+def result_sum_of(record: Record) -> int:
+    """0 for a record that has none."""
+    result = getattr(record, "result", None)
+    return 0 if result is None else result_sum(result)
 
 
 def call_of(record: Record) -> tuple[str, int]:

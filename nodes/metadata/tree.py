@@ -22,7 +22,7 @@ OWNER = "clover"
 class Tree:
     """The inodes whose home is one group, with the dentries of its directories; the first group's has the root."""
 
-    def __init__(self, group: int, dentry_locks_only: bool = False):
+    def __init__(self, group: int, dentry_locks_only: bool = False, promises_across_moves: bool = False):
         self.group = group
         self.inodes: dict[int, Inode] = {}
         self.next_number = (group << GROUP_SHIFT) | 1
@@ -35,7 +35,7 @@ class Tree:
         """How many moves of directories have been decided in the whole file system."""
         self.branch_points = 0
         """Dentries whose child's home is another group."""
-        self.locks = DentryLocks() if dentry_locks_only else Locks()
+        self.locks = DentryLocks() if dentry_locks_only else Locks(promises_across_moves)
         self.digest = 0
         if group == ROOT_GROUP:
             self.inodes[ROOT] = Inode(ROOT, 0o755, 0, 0, OWNER, OWNER, 0, 0, 1, NO_NAMES)

@@ -31,12 +31,15 @@ from nodes.real.ring import MessageRing
 from nodes.real.turn import Turn
 from nodes.real.zookeeper import Zookeeper
 from nodes.scope import Scope
+from nodes.storage.records import JournalCorrupt
 from nodes.trace.base import Event
 from nodes.trace.events import Started, Stopped, Warned
 from nodes.trace.writer import TraceWriter
 from nodes.wire.codec import Codec
 
 BUG_EXIT = 70
+AGAIN_EXIT = 75
+"""The journal was found damaged while it served: whoever runs the process starts it again, and opening the journal decides what becomes of it."""
 WARN_EVERY_NS = 1_000 * MILLISECOND
 
 
@@ -104,6 +107,7 @@ class Process:
         self._data = Path(file.data)
         self._ending = asyncio.Event()
         self._code = 0
+        self._began = False
         self._warned_ns = 0
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._on_loop_error)
@@ -137,7 +141,7 @@ class Process:
         """A disk that fails, or a bug: this server is no use to its group any more. It ends also when nobody can be told."""
         if self._code:
             return
-        self._code = BUG_EXIT
+        self._code = AGAIN_EXIT if self._began and isinstance(error, JournalCorrupt) else BUG_EXIT
         reason = self._reason(error)
         self._stop(reason)
         with contextlib.suppress(OSError):
@@ -186,6 +190,7 @@ class Process:
         except (Damaged, OSError) as error:
             self._on_error(error)
         else:
+            self._began = True
             if world.coordination is not None:
                 world.coordination.start()
             self.trace.flush()

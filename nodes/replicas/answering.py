@@ -15,7 +15,7 @@ from nodes.metadata.operations import WRITES, Absent, Failed, Result
 from nodes.metadata.placement import Placement
 from nodes.metadata.planning import ALONE, Look, Split, Way
 from nodes.metadata.records import EndSessionRecord, RefuseRecord
-from nodes.replicas.idle_sessions import IdleSessions
+from nodes.replicas.idle_sessions import IdleSessions, check_fresh
 from nodes.replicas.lease import Lease
 from nodes.replicas.record_clock import RecordClock
 from nodes.replicas.state import ReplicatedState
@@ -190,7 +190,7 @@ class Answering:
         namespace, op_id = self._state.namespace, OpId(request.session, request.number)
         now_ns = self.now_ns()
         try:
-            self._idle_sessions.check_fresh(request.operation, namespace.sessions, op_id.client, now_ns)
+            check_fresh(request.operation, op_id.client, now_ns, self._idle_sessions.ttl_ns)
             plan = namespace.plan(
                 request.operation,  # type: ignore[arg-type]
                 op_id,
@@ -215,7 +215,7 @@ class Answering:
         """The error is remembered too: its answer may cross the same call that is asked again, which then must not be carried out."""
         writer, namespace = self.writer, self._state.namespace
         assert writer is not None
-        if not namespace.remembers(op_id, request.lowest_open):
+        if not namespace.remembers(request.operation, op_id, request.lowest_open):
             answer = self._answer(request.number, None, error)
             answer.forgotten = True
             self._when_safe(lambda: self._tell(peer, answer))
@@ -272,7 +272,7 @@ class Answering:
         assert writer is not None
         if type(request.operation) in WRITES:
             op_id = OpId(request.session, request.number)
-            if not namespace.remembers(op_id, request.lowest_open):
+            if not namespace.remembers(request.operation, op_id, request.lowest_open):
                 self._refuse(peer, request, op_id, f"ESTALE: the session {op_id.client} is not open")
                 return
             writer.apply(RefuseRecord(op_id, request.lowest_open, self.now_ns(), Absent(request.leg)))

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 
 from nodes.config import GroupConfig, ServerConfig
 from nodes.replicas.view import GlobalView, Place, Watch
+from nodes.roles import FOLLOWING
 from nodes.trace.events import RoleChanged
 from nodes.wire.messages import AskView, Mark, Refused, ViewCopy
 from nodes.world import World
@@ -53,8 +54,8 @@ class Following:
         """Of the lock."""
         self._addresses: dict[str, str] = {}
         self._changed = asyncio.Event()
-        once = server.config.cluster.mutations.forgotten_watch
-        self._watches = [Watch(self.wake, once) for _ in range(3)]
+        self._forgets_watches = server.config.cluster.mutations.forgotten_watch
+        self._watches = [Watch(self.wake, self._forgets_watches) for _ in range(3)]
 
     def wake(self) -> None:
         """The view is to be looked at again."""
@@ -91,7 +92,8 @@ class Following:
 
     async def changed(self, longest_ns: int = 0) -> None:
         """Waits until the view is to be looked at again, or for so long; 0: as long as it takes."""
-        if longest_ns:
+        trusts_watches = self._forgets_watches and self.role in FOLLOWING
+        if longest_ns and not trusts_watches:
             timer = self._server.world.clock.call_later(longest_ns, self.wake)
             await self._changed.wait()
             timer.cancel()

@@ -32,9 +32,8 @@ class IdleSessions:
             return []
         return sessions.unused_since(now_ns - self.ttl_ns)[:ENDED_AT_ONCE]
 
-    def check_fresh(self, operation: Operation, sessions: Sessions, client: str, now_ns: int) -> None:
-        """A copy of `OpenSession` that comes after its session has ended must not open it again. Raises FsError ESTALE."""
-        if type(operation) is OpenSession and not sessions.known(client):
-            late_ns = now_ns - operation.asked_ns
-            if late_ns > self.ttl_ns:
-                raise FsError("ESTALE", f"the session {client} was to be opened long ago: ask again")
+
+def check_fresh(operation: Operation, client: str, now_ns: int, ttl_ns: int) -> None:
+    """A copy of `OpenSession` that comes when the session may have ended must not open it again, nor renew a later one. Raises FsError ESTALE."""
+    if type(operation) is OpenSession and now_ns - operation.asked_ns > ttl_ns:
+        raise FsError("ESTALE", f"the session {client} was to be opened long ago: ask again")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import ClassVar
 
 from nodes.config import MILLISECOND
@@ -18,6 +18,8 @@ from nodes.world import Change, Clock, ConnectionLoss, CoordinationError
 
 LOOK_NS = 10 * MILLISECOND
 RETRY_NS = 100 * MILLISECOND
+LOOKS = 4
+"""Per session time-out, at members that do not answer."""
 
 
 class Leader:
@@ -34,7 +36,9 @@ class Leader:
         self._confirm_now = asyncio.Event()
         self.serving = False
         self.sits_out = False
-        """Too few answered: this server leaves the next round to the others (safety rule 17)."""
+        """Too few answer: this server leaves the next round to the others (safety rule 17)."""
+        self._heard_ns: dict[str, int] = {}
+        """When a message of each of the others came last."""
 
     @property
     def epoch(self) -> int:
@@ -49,6 +53,10 @@ class Leader:
         raise NotImplementedError
 
     # --- steps -------------------------------------------------------------------------------------------------
+
+    def hear(self, peer: str) -> None:
+        """A message of this server has come."""
+        self._heard_ns[peer] = self._server.world.clock.monotonic_ns()
 
     def stand_down(self, reason: str) -> None:
         """Ends the tenure at once: nothing is answered from here on (CFS §4.2.2, Fig. 5a)."""
@@ -93,6 +101,41 @@ class Leader:
         except CoordinationError:
             pass
         self.stand_down(reason)
+
+    async def _give_way(
+        self, out_of_reach: Callable[[], list[str]], may_lead: Container[str], takes_in: Callable[[], bool]
+    ) -> None:
+        """For ever: leaves the lock to the others when too few of them count for a session's time, though the view has places of a majority, and
+        some of these will never count here.
+
+        What is broken may be this server's own way to them; as long as it renews its session nobody else would try (safety rule 17).
+        `out_of_reach`: the other members of the last configuration while too few count, else none; `may_lead`: states of those who could;
+        `takes_in`: whether who is heard of comes to count now.
+        """
+        server = self._server
+        if server.config.cluster.mutations.cut_off_leader_stays:
+            return
+        clock, pause_ns = server.world.clock, server.world.coordination.session_timeout_ns // LOOKS
+        found = 0
+        while True:
+            await clock.sleep(pause_ns)
+            if not out_of_reach():
+                found = 0
+                continue
+            try:
+                places = await server.view.places()
+            except CoordinationError:
+                continue
+            others = out_of_reach()
+            there = [name for name in others if name in places]
+            enough = bool(others) and len(there) > (len(others) + 1) // 2
+            led = enough and any(places[name].state in may_lead for name in there)
+            since_ns = clock.monotonic_ns() - LOOKS * pause_ns
+            lost = [name for name in there if not takes_in() or self._heard_ns.get(name, 0) < since_ns]
+            found = found + 1 if led and lost else 0
+            if found > LOOKS:
+                self.sits_out = True
+                await self._give_up(f"{', '.join(lost)} of {', '.join(there)} are there and do not count")
 
     def _confirm_lease(self) -> None:
         """From here on, once per heartbeat, by a write of its own, which is the heartbeat (CFS §5.4; safety rule 16)."""

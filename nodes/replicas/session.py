@@ -129,6 +129,7 @@ class Session(Generic[L]):
 
         def deliver(peer: str, message: Any) -> None:
             if self.leader is not None:
+                self.leader.hear(peer)
                 step(self.leader, peer, message)
             else:
                 self._ignoring.tell(peer, message, "this server does not lead")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nodes.metadata.records import call_of
+from nodes.metadata.records import call_of, result_sum_of
 from nodes.replicas.log import ReplicaLog, encode_group
 from nodes.replicas.shared import shared_step
 from nodes.replicas.state import ReplicatedState
@@ -227,6 +227,7 @@ class JournalWriter:
                 self._sync.configuration_number,
                 operations,
                 stamps,
+                [result_sum_of(record) for record in records],
             )
         )
         if self._tells_stamps:

@@ -63,12 +63,13 @@ class Kept(msgspec.Struct, array_like=True):
 class JournalNode:
     def __init__(self, world: World, config: JournalNodeConfig):
         self._world = world
+        self._mutations = config.cluster.mutations
         self._others = [name for name in config.cluster.journal.nodes if name != config.name]
         try:
             self._kept = unseal(STATE_FILE, MAGIC, FORMAT, world.disk.read(STATE_FILE), Kept)
         except FileNotFoundError:
             self._kept = Kept()
-        journal = Journal.open(world.disk, "journal", config.cluster.mutations, config.cluster.knobs)
+        journal = Journal.open(world.disk, "journal", self._mutations, config.cluster.knobs)
         self._identity = Identity(world, journal)
         self._log = ReplicaLog(journal, NOTHING, False)
         self._good_sn = 0
@@ -187,7 +188,8 @@ class JournalNode:
         self._stored += 1
 
     async def _accept(self, message: AcceptJournal) -> Message | None:
-        if message.last.sn < self._kept.finished.sn:
+        late = self._kept.written_in == message.epoch and not self._mutations.late_acceptance_cuts
+        if late or message.last.sn < self._kept.finished.sn:
             return None
         if not await self._copy_up_to(message.last, [message.source], message.epoch):
             return None

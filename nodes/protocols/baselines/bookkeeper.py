@@ -128,7 +128,8 @@ class BookKeeper:
         end_sn = confirmed_sn + len(entries)
         for sn, octets in enumerate(entries, confirmed_sn + 1):
             writer.add(sn, octets)
-        deadline_ns = clock.monotonic_ns() + timeout_ns
+        # A silent bookie is replaced once patience with it has run out.
+        deadline_ns = clock.monotonic_ns() + timeout_ns + self._patience_ns
         while writer.confirmed_sn < end_sn:
             if clock.monotonic_ns() > deadline_ns:
                 return None

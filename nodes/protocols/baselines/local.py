@@ -80,7 +80,7 @@ class LocalJournal:
         if self.log.last.sn <= sn:
             return
         self._unsynced = [durable for durable in self._unsynced if durable.sn <= sn]
-        await self.log.cut(sn)
-        self._world.trace.emit(Cut(sn, reason))
         if not self._state.cut(sn):
             raise AssertionError(f"group {sn + 1} was cut and is in the namespace")
+        await self.log.cut(sn)
+        self._world.trace.emit(Cut(sn, reason))

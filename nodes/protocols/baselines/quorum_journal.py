@@ -146,13 +146,14 @@ class QuorumJournal:
         return last.sn if await self._name_disks(whole) else None
 
     def _suffices(self) -> bool:
-        """Whether a majority has promised, and among them so many with the recorded disks that every other majority has one of those; or every node
-        has (safety rule 23)."""
+        """Whether a majority has promised, and among them so many with the recorded disks that every majority of those has one; or every node has
+        (safety rule 23). A node whose disk is not recorded yet was never counted."""
         named = {node: self._disks[node] for node in self._nodes if node in self._disks}
         disks = {node: promise.disk for node, promise in self._heard.items()}
         majority = len(self._nodes) // 2 + 1
         roll = Roll(self._nodes, named, self._replaced_votes)
-        return len(disks) >= majority and roll.suffices(len(self._nodes) - majority + 1, disks)
+        witnesses = (len(named) or len(self._nodes)) - majority + 1
+        return len(disks) >= majority and roll.suffices(max(1, witnesses), disks)
 
     async def _name_disks(self, whole: dict[str, int]) -> bool:
         """Records the disks of nodes that have everything that any disk of theirs acknowledged. False: it may not be recorded.

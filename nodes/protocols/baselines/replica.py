@@ -43,7 +43,7 @@ def open_replica(world: World, config: ServerConfig, group: GroupConfig) -> Repl
     holes = config.cluster.holes
     journal = Journal.open(world.disk, "journal", config.cluster.mutations, config.cluster.knobs)
     log = ReplicaLog(journal, NOTHING, holes.sn_without_epoch)
-    namespace = Namespace(group=group.number, short_memory=holes.short_duplicate_memory)
+    namespace = Namespace(group.number, holes.short_duplicate_memory, mutations=config.cluster.mutations)
     state = ReplicatedState(namespace, 0, lambda sn, epoch, digest: tell_applied(world, sn, epoch, digest))
     state.forgets = config.cluster.mutations.duplicate_after_second_failover
     commit_sn = 0

@@ -241,6 +241,9 @@ class Active(Leader):
         for peer, promise in upgrade.recovery.promises.items():
             self._admit(peer, promise)
         self._tenure.spawn(self._ticks(), "ticks")
+        self._tenure.spawn(
+            self._give_way(self._out_of_reach, (STANDBY,), lambda: True), "who cannot be reached"
+        )
         self._tenure.spawn(self.imaging.run(), "images")
         self._tenure.spawn(self.imaging.look_after(), "pool")
         self._tenure.spawn(self._follow_checkpoints(), "checkpoints")
@@ -276,6 +279,12 @@ class Active(Leader):
             if await self.keeper.name_disks():
                 return [name for name in in_step if name in self._in_step()]
             await self._replica.world.clock.sleep(FLUSH_LOOK_NS)
+
+    def _out_of_reach(self) -> list[str]:
+        assert self.sync is not None
+        if not self.sync.lacks_quorum or self._replica.forcing.stands:
+            return []
+        return [name for name in self.sync.configurations[0].members if name != self._replica.name]
 
     def _expected(self) -> bool:
         """Whether a member that promised has yet to acknowledge the flush."""

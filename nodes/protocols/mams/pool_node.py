@@ -288,7 +288,11 @@ class PoolNode:
         if self._state.applied_sn > sn:
             await self._keep_aside(sn)
         self._unsynced = [durable for durable in self._unsynced if durable.sn <= sn]
+        # Before the await: groups that come meanwhile follow on `sn`, and are not to be forgotten, nor applied to what they were cut from.
+        applied = not self._state.cut(sn)
+        if applied:
+            self._state.freeze()
         await self._log.cut(sn)
         self._world.trace.emit(Cut(sn, reason))
-        if not self._state.cut(sn):
+        if applied:
             self._rebuild()

@@ -113,7 +113,8 @@ class RenewingSessions:
     async def _renew(self, junior: str, common: int) -> None:
         gap = self._replica.log.last.sn - common
         self._step("open", f"{junior} lacks {gap} groups")
-        while gap > DIRECT_GAP or common < self._replica.log.base.sn:
+        direct = self._replica.config.cluster.knobs.direct_groups or DIRECT_GAP
+        while gap > direct or common < self._replica.log.base.sn:
             mark = await self._let_read(junior, common)
             common, before = self._common([mark]) if mark is not None else common, gap
             gap = self._replica.log.last.sn - common

@@ -255,9 +255,8 @@ def tell_applied(world: World, sn: int, epoch: int, digest: int) -> None:
 
 
 def empty_namespace(config: ServerConfig, group: GroupConfig) -> Namespace:
-    holes = config.cluster.holes
-    keeps_aborted = config.cluster.mutations.undo_forgotten
-    return Namespace(group.number, holes.short_duplicate_memory, holes.dentry_locks_only, keeps_aborted)
+    holes, mutations = config.cluster.holes, config.cluster.mutations
+    return Namespace(group.number, holes.short_duplicate_memory, holes.dentry_locks_only, mutations)
 
 
 def stored_epoch(world: World) -> int:

@@ -11,7 +11,7 @@ from nodes.metadata.operations import WRITES, Failed, Result
 from nodes.metadata.records import EndSessionRecord, RefuseRecord
 from nodes.protocols.paxos.member import Member
 from nodes.protocols.paxos.proposer import Proposer
-from nodes.replicas.idle_sessions import IdleSessions
+from nodes.replicas.idle_sessions import IdleSessions, check_fresh
 from nodes.replicas.lease import Lease
 from nodes.units import OpId
 from nodes.wire.messages import Answer, Checked, CheckOperation, Refused, Request
@@ -87,7 +87,7 @@ class Answering:
             return
         now_ns = self._member.now_ns()
         try:
-            self._idle_sessions.check_fresh(request.operation, namespace.sessions, op_id.client, now_ns)
+            check_fresh(request.operation, op_id.client, now_ns, self._idle_sessions.ttl_ns)
             plan = namespace.plan(request.operation, op_id, request.lowest_open, now_ns)  # type: ignore[arg-type]
         except FsError as error:
             self._refuse(peer, request, op_id, str(error), proposer)
@@ -108,7 +108,7 @@ class Answering:
 
     def _refuse(self, peer: str, request: Request, op_id: OpId, error: str, proposer: Proposer) -> None:
         """The error is remembered too: its answer may cross the same call that is asked again, which then must not be carried out."""
-        if not self._member.state.namespace.remembers(op_id, request.lowest_open):
+        if not self._member.state.namespace.remembers(request.operation, op_id, request.lowest_open):
             answer = self._answer(request.number, None, error, proposer)
             answer.forgotten = True
             proposer.after_decided(lambda: self._tell(peer, answer))

@@ -95,7 +95,7 @@ def open_member(world: World, config: ServerConfig, group: GroupConfig) -> Membe
     identity = Identity(world, journal)
     log = SlotLog(world, journal)
     queue = CoordinationQueue(config.cluster.mutations)
-    namespace = Namespace(group=group.number, short_memory=holes.short_duplicate_memory)
+    namespace = Namespace(group.number, holes.short_duplicate_memory, mutations=config.cluster.mutations)
     state = ReplicatedState(namespace, 0, lambda sn, epoch, digest: _tell_applied(world, sn, epoch, digest))
     state.forgets = config.cluster.mutations.duplicate_after_second_failover
     packing = PACKINGS[config.cluster.protocol]()

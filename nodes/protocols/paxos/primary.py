@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 from msgspec.structs import asdict
@@ -190,6 +191,10 @@ class Primary(Leader):
             proposer.admit(name, self.takeover.answers[name].success, disk)
         proposer.change_view([member.name, *names], member.now_ns())
         self._tenure.spawn(self._ticks(proposer), "ticks")
+        out_of_reach = partial(proposer.out_of_reach, self._timeout_ns)
+        self._tenure.spawn(
+            self._give_way(out_of_reach, (SECONDARY, JOINING), lambda: self.serving), "who cannot be reached"
+        )
         self.takeover.step("3", f"proposes slot {proposer.last}, and the view {', '.join(proposer.view)}")
         return proposer
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from nodes.metadata.records import Record, call_of
+from nodes.metadata.records import Record, call_of, result_sum_of
 from nodes.protocols.paxos.acceptor import Acceptor
 from nodes.protocols.paxos.followers import Follower
 from nodes.protocols.paxos.log import encode_record
@@ -69,6 +69,8 @@ class Proposer:
         self.decided = acceptor.queue.success
         self.executed = acceptor.queue.success
         """Every member of the view has executed everything up to here."""
+        self._advanced_ns = world.clock.monotonic_ns()
+        """When something was decided last, or proposed while all was."""
         self._last_place = 0
         self._on_decided: deque[tuple[int, Step]] = deque()
         self._on_executed: deque[tuple[int, Step]] = deque()
@@ -112,6 +114,8 @@ class Proposer:
         self._propose([], [], at_ns, list(view))
 
     def _propose(self, records: list[Record], undo: list[Any], at_ns: int, view: list[str]) -> None:
+        if self.idle:
+            self._advanced_ns = self._world.clock.monotonic_ns()
         self._made += 1
         record = LogRecord(
             self.last + 1, self._made, self.ballot, 0, self._mark, self.decided, at_ns, records, view
@@ -215,7 +219,7 @@ class Proposer:
     def _decide(self, slot: int) -> None:
         for record in self._acceptor.queue.waiting_up_to(slot):
             self._tell(record)
-        self.decided = slot
+        self.decided, self._advanced_ns = slot, self._world.clock.monotonic_ns()
         self._acceptor.decide_own(self.ballot, slot)
         if self.changing is not None and slot >= self.changing[0]:
             self.recorded, self.changing = self.changing[1], None
@@ -229,8 +233,11 @@ class Proposer:
         assert mark is not None
         holders = [name for name in self._holders() if self._accepted(name) >= record.sn]
         operations = [call_of(each) for each in record.records]
+        results = [result_sum_of(each) for each in record.records]
         self._world.trace.emit(
-            Committed(self._group, record.sn, self.ballot, mark.crc, holders, self._changes, operations)
+            Committed(
+                self._group, record.sn, self.ballot, mark.crc, holders, self._changes, operations, [], results
+            )
         )
 
     def _holders(self) -> list[str]:
@@ -251,6 +258,12 @@ class Proposer:
     def silent(self, timeout_ns: int) -> list[str]:
         """Members, of the view or about to join, from which something is overdue."""
         return [name for name, follower in self.followers.items() if follower.silent(timeout_ns)]
+
+    def out_of_reach(self, timeout_ns: int) -> list[str]:
+        """All of the configured group but this server, while nothing that was proposed has been decided for so long; else none."""
+        if self.idle or self._world.clock.monotonic_ns() - self._advanced_ns < timeout_ns:
+            return []
+        return [name for name in self._configured if name != self._world.name]
 
     def end(self) -> None:
         """The tenure is over: nobody is answered."""

@@ -53,14 +53,14 @@ class UnderWay(msgspec.Struct, frozen=True):
 class Execution:
     """The namespace of one member, up to the last group that is submitted, and the groups behind that."""
 
-    def __init__(self, namespace: Namespace):
+    def __init__(self, namespace: Namespace, session_ttl_ns: int):
         self.namespace = namespace
         self.applied_sn = 0
         self.place = 0
         """How many calls of the last group had an effect."""
         self.durable_sn = 0
         """Up to here groups are on this server's disk: it may have said so, and others may have answered them."""
-        self._transactions = Transactions(namespace)
+        self._transactions = Transactions(namespace, session_ttl_ns)
         self._begun: deque[tuple[JournalGroup, list[Transaction]]] = deque()
         self._queued: deque[JournalGroup] = deque()
         """Delivered, and not begun: those before them are too many."""

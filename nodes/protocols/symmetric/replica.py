@@ -7,6 +7,7 @@ from collections import deque
 
 from nodes.config import MILLISECOND, GroupConfig, ServerConfig, opened
 from nodes.metadata.namespace import Namespace
+from nodes.metadata.records import result_sum
 from nodes.protocols.symmetric.agreement import Agreement
 from nodes.protocols.symmetric.execution import Execution, Outcome
 from nodes.protocols.symmetric.own_disk import OwnDisk, open_journal
@@ -15,6 +16,7 @@ from nodes.replicas.log import NOTHING, ReplicaLog, encode_group
 from nodes.replicas.record_clock import RecordClock
 from nodes.trace.events import Applied, Committed, Cut, Durable, JournalOpened, StepTaken
 from nodes.trace.ignoring import Ignoring
+from nodes.units import OpId
 from nodes.wire.calls import Calls
 from nodes.wire.messages import JournalGroup, Mark
 from nodes.world import World
@@ -35,7 +37,7 @@ class Replica:
         self.agreement = Agreement(world.coordination, group.name, world.name, holes.views_without_agreement)
         self.calls = Calls(world)
         self.ignoring = Ignoring(world)
-        self.execution = Execution(self._empty())
+        self.execution = self._from_nothing()
         self.times = RecordClock(world.clock, config.cluster.mutations.clock_jump_stamps)
         """What stamps this server's calls, since its process began."""
         self.settling = asyncio.Lock()
@@ -50,10 +52,11 @@ class Replica:
     def name(self) -> str:
         return self.world.name
 
-    def _empty(self) -> Namespace:
-        return Namespace(
-            group=self.group.number, short_memory=self.config.cluster.holes.short_duplicate_memory
-        )
+    def _from_nothing(self) -> Execution:
+        cluster = self.config.cluster
+        short = cluster.holes.short_duplicate_memory
+        empty = Namespace(self.group.number, short, mutations=cluster.mutations)
+        return Execution(empty, cluster.session_ttl_ms * MILLISECOND)
 
     @property
     def term(self) -> Term:
@@ -121,7 +124,7 @@ class Replica:
 
     def _rebuild(self) -> None:
         shown_sn = self.log.last.sn
-        self.execution = Execution(self._empty())
+        self.execution = self._from_nothing()
         for group in self.log.groups(1):
             self.execution.deliver(group)
         self.execution.made_durable(shown_sn)
@@ -162,18 +165,23 @@ class Replica:
         while self.applied_sn < min(sn, self.execution.delivered_sn) and self.execution.may_submit:
             group, outcomes, effects = self.execution.submit()
             if holders:
-                self._tell(group, [(op_id.client, op_id.number) for op_id in effects], holders)
+                self._tell(group, effects, outcomes, holders)
             digest = self.execution.namespace.digest
             self.world.trace.emit(Applied(group.sn, group.epoch, digest))
             shown.append((group.sn, outcomes))
         return shown
 
-    def _tell(self, group: JournalGroup, operations: list[tuple[str, int]], holders: list[str]) -> None:
+    def _tell(
+        self, group: JournalGroup, effects: list[OpId], outcomes: list[Outcome], holders: list[str]
+    ) -> None:
         mark = self.log.mark_at(group.sn)
         assert mark is not None
-        name = self.group.name
+        told = {each.op_id: result_sum(each.result) for each in outcomes}
+        results = [told[op_id] for op_id in effects]
+        operations = [(op_id.client, op_id.number) for op_id in effects]
+        name, view = self.group.name, group.epoch
         self.world.trace.emit(
-            Committed(name, group.sn, group.epoch, mark.crc, holders, group.epoch, operations)
+            Committed(name, group.sn, view, mark.crc, holders, view, operations, [], results)
         )
 
 

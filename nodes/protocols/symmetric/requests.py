@@ -75,25 +75,13 @@ class Requests:
         if asked is not None:
             assert asked.job is not None
             asked.job.peer = peer
-        elif len(self._scheduler) < HELD_MAX and self._is_fresh(peer, request):
+        elif len(self._scheduler) < HELD_MAX:
             at_ns = self._replica.times.read_ns()
             record = CallRecord(at_ns, op_id, request.lowest_open, request.operation)  # type: ignore[arg-type]
             write = self._writes[op_id] = Write(record)
             write.job = Job(peer, request.number, self._write(write))
             self._scheduler.add(write.job)
             self._scheduler.run()
-
-    def _is_fresh(self, peer: str, request: Request) -> bool:
-        namespace = self._replica.namespace
-        try:
-            now_ns = self._replica.now_ns()
-            self._idle.check_fresh(request.operation, namespace.sessions, request.session, now_ns)
-        except FsError as stale:
-            execution = self._replica.execution
-            at = self.view, execution.applied_sn, execution.place
-            self._send(peer, Answer(request.number, *at, None, str(stale), now_ns))
-            return False
-        return True
 
     def end_idle_sessions(self) -> bool:
         """Asks for the end of every session whose client is dead; whether there is any. What has been used when its turn comes goes on."""
@@ -122,7 +110,9 @@ class Requests:
         sn, place = outcome.sn, outcome.place
         answer = Answer(op_id.number, self.view, sn, place, outcome.result, outcome.error, at_ns)
         namespace = self._replica.namespace
-        answer.forgotten = bool(outcome.error) and not namespace.remembers(op_id, write.record.lowest_open)
+        answer.forgotten = bool(outcome.error) and not namespace.remembers(
+            write.record.operation, op_id, write.record.lowest_open
+        )
         self._send(write.job.peer, answer)
 
     def begin(self, view: int) -> None:

@@ -13,13 +13,14 @@ from typing import Any
 
 from nodes.errors import FsError
 from nodes.metadata.namespace import Namespace
-from nodes.metadata.operations import EndSession, Result
+from nodes.metadata.operations import EndSession, OpenSession, Result
 from nodes.metadata.records import CallRecord, CloseSessionRecord, EndSessionRecord, Record
 from nodes.protocols.symmetric.basic_services import services_of
 from nodes.protocols.symmetric.handles import Handles
 from nodes.protocols.symmetric.locks import Locks, Place
 from nodes.protocols.symmetric.refusals import Refusal, Refusals
 from nodes.protocols.symmetric.touched import ALONE, wanted_by
+from nodes.replicas.idle_sessions import check_fresh
 
 
 class Phase(Enum):
@@ -65,8 +66,9 @@ class Transaction:
 class Transactions:
     """Those of one member that are under way, in the total order."""
 
-    def __init__(self, namespace: Namespace):
+    def __init__(self, namespace: Namespace, session_ttl_ns: int):
         self._namespace = namespace
+        self._session_ttl_ns = session_ttl_ns
         self._refusals = Refusals()
         self.handles = Handles(namespace.tree)
         self.locks = Locks()
@@ -134,6 +136,8 @@ class Transactions:
             transaction.record = self._namespace.plan_end(call.operation, now_ns)
             self._newest_ns = now_ns
             return
+        # In the order, not where it is asked: a member that refused it could not know of a copy that another one has broadcast.
+        check_fresh(call.operation, call.op_id.client, now_ns, self._session_ttl_ns)
         plan: Record = self._namespace.plan(call.operation, call.op_id, call.lowest_open, now_ns)  # type: ignore[assignment]
         self.handles.give(plan)
         self._newest_ns = now_ns
@@ -174,7 +178,7 @@ class Transactions:
     def _refuse(self, transaction: Transaction, effects: int) -> None:
         call = transaction.call
         transaction.refused = Refusal(transaction.error, transaction.place[0], effects)
-        if self._namespace.sessions.known(call.op_id.client):
+        if type(call.operation) is not OpenSession and self._namespace.sessions.known(call.op_id.client):
             self._refusals.remember(call.op_id, call.lowest_open, transaction.refused)
 
     # --- rolling back --------------------------------------------------------------------------------------------------

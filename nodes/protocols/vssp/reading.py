@@ -94,7 +94,7 @@ class Reading:
         self, manifest: Manifest, sources: list[str], progress: Callable[[], None]
     ) -> Namespace:
         """All at once, each from another source first. Raises ImageDamaged, NotFetched."""
-        loader = Loader()
+        loader = Loader(self._shelf.mutations)
         ends = await asyncio.gather(
             *(
                 self._partition(loader, manifest, partition, rotated(sources, partition), progress)

@@ -30,7 +30,7 @@ PARTIAL_KEPT = 2
 class Shelf:
     def __init__(self, disk: Disk, mutations: Mutations = NO_MUTATIONS):
         self._disk = disk
-        self._mutations = mutations
+        self.mutations = mutations
         self.bar = (0, 0)
         """(incarnation, sn): images of earlier incarnations that go beyond do not count."""
         self.refused: set[str] = set()
@@ -67,8 +67,8 @@ class Shelf:
 
     def load(self, manifest: Manifest) -> Namespace:
         """Reads all partitions, one after the other. Raises ImageDamaged, OSError."""
-        loader, partitions = Loader(), manifest.partitions
-        if self._mutations.image_without_last_partition:
+        loader, partitions = Loader(self.mutations), manifest.partitions
+        if self.mutations.image_without_last_partition:
             partitions = partitions[:-1]
         for partition, entry in enumerate(partitions):
             path = path_of(partition_file(manifest.image, partition))

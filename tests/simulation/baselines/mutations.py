@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.mutations import Mutations
-from nodes.wire.journal_messages import AddEntry
+from nodes.wire.journal_messages import AcceptJournal, AddEntry, JournalRead
+from nodes.wire.messages import Message
 from tests.simulation.baselines.lab import lab_of, ledgers_on
 from tests.simulation.mams.lab import Lab
 
@@ -42,4 +43,36 @@ def ensemble_changed_while_closing(seed: int, mutations: Mutations) -> Lab:
     return lab
 
 
-SCHEDULES: dict[str, Schedule] = {"ensemble_changed_while_closing": ensemble_changed_while_closing}
+def late_acceptance_cuts(seed: int, mutations: Mutations) -> Lab:
+    """Copies of the message that ended the recovery come to two nodes behind what the active has written since; no standby has read that yet."""
+    lab = lab_of("qjm", seed, standbys=2, mutations=mutations)
+    accepted: dict[str, tuple[str, Message]] = {}
+
+    def seen(sender: str, receiver: str, message: Message) -> bool:
+        if type(message) is AcceptJournal:
+            accepted[receiver] = sender, message
+        return False
+
+    watch = lab.cluster.hold(seen)
+    lab.faults.crash(lab.active)
+    lab.await_next_active()
+    watch.drop()
+    reading = lab.cluster.hold(lambda sender, receiver, message: type(message) is JournalRead)
+    lab.ada.call(Mkdir("/lost"))
+    for node in ("jn1", "jn2"):
+        sender, message = accepted[node]
+        lab.cluster.net.carry(sender, node, [message])
+    lab.run_ms(100)
+    lab.faults.crash(lab.active)
+    lab.faults.crash("jn3")
+    reading.drop()
+    lab.await_next_active()
+    lab.begin(lab.eve, Stat("/lost"))
+    lab.finish()
+    return lab
+
+
+SCHEDULES: dict[str, Schedule] = {
+    "ensemble_changed_while_closing": ensemble_changed_while_closing,
+    "late_acceptance_cuts": late_acceptance_cuts,
+}

@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-from nodes.config import Timing, WorkloadConfig, one_group
 from nodes.metadata.operations import Mkdir, Stat
-from nodes.sim.explore import Explorer, random_plan
 from nodes.trace.events import Committed
 from nodes.wire.journal_messages import AddEntry, EntriesRead, EntryAdded, ReadEntries
 from nodes.wire.messages import Message
 from tests.simulation.baselines.lab import lab_of, ledgers_on
-from tests.simulation.baselines.test_life import MIX, make
+from tests.simulation.baselines.test_life import make
 from tests.simulation.mams.lab import Lab
 from tests.simulation.striking import Blow, goes_on, works
 
@@ -114,13 +112,3 @@ def test_at_a_message_of_a_takeover(numbers: Numbers, kind: type[Message], end: 
     blow = Blow(lab).at_message(victim)
     blow.await_it()
     goes_on(lab)
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("numbers", [(5, 5, 3, 2), (4, 3, 3, 2), (5, 4, 2, 2)])
-def test_random_faults(numbers: Numbers, seed: int) -> None:
-    timing = Timing(heartbeat_ms=1_000, session_timeout_ms=3_000)
-    config = one_group(2, protocol="bookkeeper", journal=ledgers_on(*numbers), timing=timing)
-    explorer = Explorer(config, WorkloadConfig(clients=2, rate_per_s=10, mix=MIX))
-    outcome, _ = explorer.run(seed, random_plan(seed, config, explorer.span_ns, 4))
-    assert outcome.clean, (outcome.trouble, outcome.failures[:1])

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.config import JournalConfig, Timing, WorkloadConfig, one_group
-from nodes.families import FAMILIES, family_named
+from nodes.families import FAMILIES
 from nodes.metadata.operations import Mkdir, Stat
-from nodes.sim.explore import Explorer, random_plan
 from nodes.trace.events import Committed, StepTaken, Warned
 from nodes.wire.journal_messages import (
     AddEntry,
@@ -20,8 +18,6 @@ from nodes.wire.journal_messages import (
 from nodes.wire.messages import Mark
 from tests.simulation.baselines.lab import SAFE, SHARED, fenced, lab_of
 from tests.simulation.mams.lab import Lab
-
-MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1, "list": 1}
 
 
 def make(lab: Lab, *paths: str) -> None:
@@ -228,16 +224,6 @@ def test_hostile_messages_are_ignored() -> None:
     assert any(s.server == "jn1" and type(s.event) is Warned for s in lab.cluster.events)
     lab.finish()
     assert lab.broken() == {}
-
-
-@pytest.mark.parametrize("protocol", SAFE)
-def test_random_faults(protocol: str) -> None:
-    journal = JournalConfig(nodes=family_named(protocol).journal_names())
-    timing = Timing(heartbeat_ms=1_000, session_timeout_ms=3_000)
-    config = one_group(2, protocol=protocol, journal=journal, timing=timing)
-    explorer = Explorer(config, WorkloadConfig(clients=2, rate_per_s=10, mix=MIX))
-    outcome, _ = explorer.run(1, random_plan(1, config, explorer.span_ns, 4))
-    assert outcome.clean, (outcome.trouble, outcome.failures[:1])
 
 
 def test_every_family_is_covered() -> None:

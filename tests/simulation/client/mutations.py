@@ -8,17 +8,19 @@ from nodes.config import DataConfig
 from nodes.metadata.operations import (
     AddBlock,
     Append,
+    CloseSession,
     Complete,
     Create,
     Granted,
     Mkdir,
     Open,
     Opened,
+    OpenSession,
     Rename,
     Stat,
 )
 from nodes.mutations import Mutations
-from nodes.wire.messages import Answer
+from nodes.wire.messages import Answer, Checked, Request
 from tests.simulation.baselines.lab import lab_of
 from tests.simulation.mams.lab import SETTLE_NS, Lab
 
@@ -89,8 +91,64 @@ def serves(lab: Lab, gone: str) -> bool:
     return lab.cluster.view()[gone] not in "AS" and "A" in lab.cluster.view().values()
 
 
+def opened_by_fresh_stamps(lab: Lab) -> None:
+    """A client is told that its call is not known, just before it is carried out; the copy that it sends then comes behind its session's end."""
+
+    def from_ada(message: object) -> bool:
+        return type(message) is Request and type(message.operation) is OpenSession
+
+    first = lab.cluster.hold(lambda sender, receiver, message: sender == "ada" and from_ada(message))
+    lab.begin(lab.ada, Mkdir("/a"))
+    lab.cluster.run_until(lambda: bool(first.messages), SETTLE_NS)
+    unknown = lab.cluster.hold(
+        lambda sender, receiver, message: receiver == "ada" and type(message) is Checked
+    )
+    lab.cluster.run_until(lambda: bool(unknown.messages), SETTLE_NS)
+    number = first.messages[0][2].number  # type: ignore[attr-defined]
+    answers = lab.cluster.hold(
+        lambda sender, receiver, message: (
+            receiver == "ada" and type(message) is Answer and message.number == number
+        )
+    )
+    first.release()
+    lab.cluster.run_until(lambda: bool(answers.messages), SETTLE_NS)
+    lab.run_ms(TTL_MS // 2)
+    lab.ada.call(Stat("/"))
+    second = lab.cluster.hold(lambda sender, receiver, message: sender == "ada" and from_ada(message))
+    unknown.release()
+    lab.cluster.run_until(lambda: bool(second.messages), SETTLE_NS)
+    lab.faults.crash("ada")
+    lab.tasks.clear()
+    lab.run_ms(TTL_MS * 3 // 4)
+    second.release()
+    lab.run_ms(1_000)
+
+
+def closing_forgotten(lab: Lab) -> None:
+    """The answer to a client that ends is lost; a copy of its last call, made on the way, is answered instead."""
+    lab.ada.call(Mkdir("/a"))
+    copies: list[tuple[str, str, Request]] = []
+
+    def note(sender: str, receiver: str, message: object) -> bool:
+        if sender == "ada" and type(message) is Request and type(message.operation) is CloseSession:
+            copies.append((sender, receiver, message))
+        return receiver == "ada" and bool(copies)
+
+    answers = lab.cluster.hold(note)
+    closing = lab.ada.begin(lab.ada.client.close())
+    lab.cluster.run_until(
+        lambda: any(type(message) is Answer for _, _, message in answers.messages), SETTLE_NS
+    )
+    answers.drop()
+    sender, receiver, request = copies[0]
+    lab.cluster.net.carry(sender, receiver, [request])
+    lab.cluster.run_until(closing.done, SETTLE_NS)
+
+
 SCHEDULES: dict[str, Callable[[Lab], None]] = {
+    "closing_forgotten": closing_forgotten,
     "duplicate_after_second_failover": duplicate_after_second_failover,
+    "opened_by_fresh_stamps": opened_by_fresh_stamps,
     "sessions_never_end": sessions_never_end,
     "view_unreachable": view_unreachable,
 }

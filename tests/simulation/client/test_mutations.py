@@ -29,6 +29,8 @@ def test_with_the_mutation_something_breaks(name: str) -> None:
         ("view_unreachable", "mams"),
         *(("duplicate_after_second_failover", family) for family in ("mams", "qjm", "packed-paxos")),
         *(("sessions_never_end", family) for family in FAMILIES),
+        *(("opened_by_fresh_stamps", family) for family in FAMILIES),
+        *(("closing_forgotten", family) for family in FAMILIES),
     ],
 )
 def test_without_it_everything_holds(name: str, seed: int, protocol: str) -> None:

@@ -8,9 +8,21 @@ import pytest
 
 from nodes.config import SECOND, WorkloadConfig
 from nodes.errors import FsError
-from nodes.metadata.operations import CloseSession, Create, Delete, List, Mkdir, OpenSession, Rename, Stat
+from nodes.metadata.operations import (
+    CloseSession,
+    Create,
+    Delete,
+    List,
+    Made,
+    Mkdir,
+    OpenSession,
+    Rename,
+    Stat,
+)
+from nodes.metadata.sessions import Sessions
 from nodes.trace.events import Called
-from nodes.wire.messages import Answer, Request
+from nodes.units import OpId
+from nodes.wire.messages import Answer, CheckOperation, Request
 from tests.simulation.client.mutations import TTL_MS, lab_for
 from tests.simulation.client.test_mutations import FAMILIES
 from tests.simulation.mams.lab import SETTLE_NS, Lab
@@ -48,6 +60,24 @@ def test_an_idle_client_that_lives_keeps_its_session(protocol: str) -> None:
     lab.finish()
     assert lab.broken() == {}
     assert all(s.event.error != "ESTALE" for s in lab.cluster.events if type(s.event) is Called)
+
+
+def test_a_group_that_nobody_leads_is_asked_by_one_renewal_at_a_time() -> None:
+    """Else a long outage ends with as many copies of one question as renewals were due."""
+    lab = lab_of_short_sessions("mams")
+    lab.ada.call(Mkdir("/a"))
+    for name in list(lab.cluster.view()):
+        lab.faults.crash(name)
+    asked: list[int] = []
+
+    def note(sender: str, receiver: str, message: Any) -> bool:
+        if sender == "ada" and type(message) in (Request, CheckOperation):
+            asked.append(message.number)
+        return False
+
+    lab.cluster.hold(note)
+    lab.run_ms(4 * TTL_MS)
+    assert len(set(asked)) == 1
 
 
 @pytest.mark.parametrize("closes", [False, True])
@@ -139,3 +169,59 @@ def test_a_workload_that_has_ended_closes_its_session() -> None:
     assert type(last) is CloseSession
     lab.finish()
     assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("protocol", FAMILIES)
+def test_a_late_copy_renews_no_later_session(protocol: str) -> None:
+    """One is carried out and not answered; others are lost until the session has ended. One opens it again, and then a copy of the first comes."""
+    lab = lab_of_short_sessions(protocol)
+    lab.ada.call(Mkdir("/a"))
+    copies = copied(lab, (OpenSession,))
+    unanswered = lab.cluster.hold(
+        lambda sender, receiver, message: receiver == "ada" and type(message) is Answer
+    )
+    lab.cluster.run_until(lambda: bool(unanswered.messages), SETTLE_NS)
+    first, *_ = copies
+    lost = lab.cluster.hold(
+        lambda sender, receiver, message: sender == "ada" and type(message) is Request
+        and type(message.operation) is OpenSession
+    )  # fmt: skip
+    unanswered.drop()
+    for _ in range(PAST_MS // 50):
+        lab.ada.call(Stat("/a"))
+        lab.run_ms(50)
+    others = lab.cluster.hold(
+        lambda sender, receiver, message: type(message) is Request and message.number == first[2].number
+    )
+    lost.drop()
+    lab.run_ms(TTL_MS)
+    others.drop()
+    sender, receiver, copy = first
+    for server in sorted({receiver, *lab.cluster.view()}):
+        lab.cluster.net.carry(sender, server, [copy])
+    lab.finish()
+    assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("protocol", FAMILIES)
+def test_a_memory_that_answers_something_else_is_found(
+    protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first answer is lost; what is remembered is spoilt on purpose."""
+    lab = lab_for("sessions_never_end", 1, protocol, False)
+    lab.ada.call(Mkdir("/a"))
+    lost = lab.cluster.hold(lambda sender, receiver, message: receiver == "ada" and type(message) is Answer)
+    call = lab.begin(lab.ada, Create("/a/f"))
+    lab.cluster.run_until(lambda: bool(lost.messages), SETTLE_NS)
+    recorded = Sessions.recorded
+
+    def spoilt(sessions: Sessions, op_id: OpId) -> Any:
+        result = recorded(sessions, op_id)
+        return Made(result.inode + 1) if isinstance(result, Made) else result
+
+    monkeypatch.setattr(Sessions, "recorded", spoilt)
+    lost.drop()
+    lab.cluster.run_until(call.done, SETTLE_NS)
+    monkeypatch.undo()
+    lab.finish()
+    assert "has another result" in lab.broken()["exactly once"]

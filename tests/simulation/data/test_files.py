@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from nodes.config import SECOND
 from nodes.errors import FsError
+from nodes.metadata.operations import Mkdir, Open
 from nodes.wire.data_messages import Packet
 from tests.simulation.data.lab import DataLab, content
 
@@ -146,3 +150,43 @@ def test_a_writer_that_lost_its_file_is_refused() -> None:
         task.result()
     got = lab.get("/f")
     assert got.endswith(b"mine now") and octets.startswith(got[:-8])
+
+
+def test_a_block_that_its_only_data_node_has_lost_ends_the_write_at_once() -> None:
+    """The call's deadline is a minute; who has been told that the bytes are gone waits for nobody."""
+    lab = DataLab(3, nodes=1)
+    octets = content(3, LENGTH)
+    task = lab.begin_put("/f", octets, block_size=1 << 22)
+    lab.until(lambda: lab.parts_given >= 6)
+    lab.faults.new_disk("dn1")
+    lab.faults.restart("dn1")
+    lab.until(task.done, 3 * SECOND)
+    with pytest.raises(FsError, match=r"EIO: no data node has the .* bytes of block .* any more"):
+        task.result()
+    lab.append("/f", b"more", lab.eve, force=True)
+    assert lab.get("/f") == b"more"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whoever_reads_a_file_whose_writer_died_sees_its_finished_blocks(seed: int) -> None:
+    """Nobody was told that more is safe. The length stays, over a failover too, until somebody appends: then the rest counts."""
+    lab = DataLab(seed, session_ttl_ms=3_000)
+    octets = content(seed, LENGTH)
+    lab.begin_put("/f", octets, block_size=1 << 18)
+    lab.until(lambda: lab.parts_given >= 13)
+    lab.faults.crash("ada")
+    lab.tasks.clear()
+    lab.eve.call(Mkdir("/eve"))
+    opened: Any = lab.eve.call(Open("/f")).result
+    assert opened.writing
+    lab.run_ms(6_000)
+    opened = lab.eve.call(Open("/f")).result
+    finished = sum(block.length for block in opened.blocks)
+    assert not opened.writing and opened.length == finished == 2 << 18
+    assert lab.get("/f") == octets[:finished]
+    lab.faults.crash(lab.active)
+    lab.await_next_active()
+    assert lab.get("/f") == octets[:finished] and lab.eve.call(Open("/f")).result == opened
+    lab.append("/f", b"more", lab.eve)
+    kept = len(lab.get("/f")) - 4
+    assert lab.get("/f") == octets[:kept] + b"more" and kept > finished

@@ -72,6 +72,31 @@ def undo_forgotten(lab: Groups) -> None:
     lab.finish()
 
 
+def promised_across_move(lab: Groups) -> None:
+    """A directory moves while a file is renamed into it: the move is promised before the file's new name, and decided before the file's rename."""
+    moved, other = directory_of(lab, 1), directory_of(lab, 2)
+    lab.ada.call(Create(f"{other}/f"))
+    lab.ada.call(List(moved))
+    rename = held(lab, "VoteReq", lab.servers(1))
+    lab.calls.append(lab.ada.spawn(Rename(f"{other}/f", f"{moved}/f")))
+    until_held(lab, rename)
+    move = held(lab, "VoteReq", lab.servers(2))
+    lab.calls.append(lab.eve.spawn(Rename(moved, "/moved")))
+    until_held(lab, move)
+    votes = held(lab, "Vote", lab.servers(2))
+    rename.release()
+    until_held(lab, votes)
+    decision = held(lab, "Decision", lab.servers(2))
+    move.release()
+    until_held(lab, decision)
+    votes.release()
+    lab.cluster.run_for(SECOND // 20)
+    decision.release()
+    lab.all_returned()
+    lab.eve.call(List("/moved"))
+    lab.finish()
+
+
 def clock_jump_stamps(lab: Groups) -> None:
     """The wall clock of one group's active jumps an hour ahead, that of the other an hour back; directories come to both."""
     for group, hours in ((1, 1), (2, -1)):
@@ -103,6 +128,7 @@ def view_of_all_groups(lab: Groups) -> None:
 SCHEDULES: dict[str, Callable[[Groups], None]] = {
     "stale_dentry_cache": stale_dentry_cache,
     "undo_forgotten": undo_forgotten,
+    "promised_across_move": promised_across_move,
     "retry_across_moved_directory": retry_across_moved_directory,
     "view_of_all_groups": view_of_all_groups,
     "clock_jump_stamps": clock_jump_stamps,

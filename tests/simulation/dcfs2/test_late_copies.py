@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nodes.metadata.operations import Create, Delete, Mkdir, Stat
+from nodes.metadata.operations import Create, Delete, Mkdir, Rename, Stat
 from nodes.units import home_group
 from nodes.wire.messages import Request
 from tests.simulation.dcfs2.lab import SETTLE_NS, Groups
@@ -48,6 +48,33 @@ def deliver(lab: Groups, receiver: str, copy: Any) -> None:
     lab.cluster.run_for(2_000_000_000)
     names = lab.eve.call(Stat("/x")).result.entries  # type: ignore[union-attr]
     assert names == 0, "the late copy was carried out"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_group_that_was_asked_before_answers_a_read_as_of_then(seed: int) -> None:
+    """A file is at home elsewhere than its name. Its reader is on the way there when the name moves; a copy of its first question comes."""
+    lab = Groups(seed, 2, 1, placement="random")
+    for number in range(40):
+        if home_group(lab.eve.call(Create(f"/f{number}")).result.inode) == 2:  # type: ignore[union-attr]
+            break
+    path = f"/f{number}"
+    copies: list[tuple[str, str, Any]] = []
+
+    def asked(sender: str, receiver: str, message: Any) -> bool:
+        asks = sender == "ada" and type(message) is Request and message.operation == Stat(path)
+        if asks and not copies:
+            copies.append((sender, receiver, message))
+        return asks and receiver in lab.servers(2)
+
+    on_the_way = lab.cluster.hold(asked)
+    call = lab.ada.spawn(Stat(path))
+    lab.cluster.run_until(lambda: bool(on_the_way.messages), SETTLE_NS)
+    lab.eve.call(Rename(path, "/moved"))
+    sender, _, copy = copies[0]
+    lab.cluster.net.carry(sender, lab.active(1), [copy])
+    lab.cluster.run_until(call.done, SETTLE_NS)
+    assert "ENOENT" in str(call.exception())
+    lab.finish()
 
 
 @pytest.mark.parametrize("seed", range(3))

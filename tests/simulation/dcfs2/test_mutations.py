@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from nodes.config import SECOND
+from nodes.metadata.operations import Mkdir
 from nodes.mutations import Mutations
+from nodes.trace.events import JournalOpened
 from tests.simulation.dcfs2.lab import Groups
 from tests.simulation.dcfs2.mutations import SCHEDULES
 
@@ -24,6 +27,24 @@ def test_with_the_mutation_a_check_fails(name: str) -> None:
     lab, trouble = run(name, 0, True)
     assert trouble
     assert lab.lamps.failures, trouble
+
+
+def test_a_namespace_that_was_read_from_an_image_has_the_bug_too() -> None:
+    lab = Groups(0, 2, 1, placement="random", image_every=4, mutations=Mutations(undo_forgotten=True))
+    for number in range(12):
+        lab.ada.call(Mkdir(f"/before{number}"))
+    lab.cluster.run_for(5 * SECOND)
+    names = [*lab.servers(1), *lab.servers(2)]
+    for name in names:
+        lab.cluster.faults.crash(name)
+    for name in names:
+        lab.cluster.faults.restart(name)
+    lab.cluster.run_for(10 * SECOND)
+    lab.settle()
+    opened = {s.server: s.event for s in lab.cluster.events if type(s.event) is JournalOpened}
+    assert all(opened[name].image_sn for name in names)
+    with pytest.raises(AssertionError):
+        SCHEDULES["undo_forgotten"](lab)
 
 
 @pytest.mark.parametrize("name", SCHEDULES)

@@ -177,7 +177,7 @@ def reused_epoch(lab: Lab) -> None:
 
 
 def forgotten_watch(lab: Lab) -> None:
-    """A lock that is taken again is noticed as soon as it was the first time, not only when somebody happens to look."""
+    """A lock that is taken again is noticed as soon as it was the first time; then whoever leads dies."""
     lab.ada.call(Mkdir("/a"))
     drew = at_step(lab, "election", "draw")
     for _ in range(4):
@@ -186,6 +186,9 @@ def forgotten_watch(lab: Lab) -> None:
         lab.faults.take_lock("g1")
         lab.cluster.run_until(lambda count=before: len(drew) > count, 50 * MILLISECOND)  # type: ignore[misc]
         lab.cluster.run_until(lab.cluster.settled)
+    lab.faults.crash(lab.active)
+    served = lab.begin(lab.eve, Mkdir("/b"))
+    lab.cluster.run_until(served.done, 20 * SECOND)
 
 
 def floor_without_way_back(lab: Lab) -> None:

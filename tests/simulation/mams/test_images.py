@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +14,6 @@ from nodes.protocols.mams.messages import ImageGoesOn, ImageTaken, Renew, TakeIm
 from nodes.protocols.vssp.manifest import rank_of
 from nodes.protocols.vssp.messages import FilePiece, FileReport, ImagePacket
 from nodes.sim.cluster import SimCluster
-from nodes.sim.explore import Explorer, random_plan
 from nodes.sim.network import Held
 from nodes.storage import journal_file
 from nodes.trace.events import JournalOpened, Renewing, StepTaken, Stopped, Warned
@@ -346,41 +342,3 @@ def test_the_baseline_serves_the_same() -> None:
     group.cluster.run_for(4 * SECOND)
     assert len(group.told(ImageWritten)) >= 2
     group.finish()
-
-
-LOG = """
-import hashlib
-from nodes.config import *
-from nodes.sim.explore import *
-e = Explorer(one_group(image_every=20, image_gap=30), WorkloadConfig(clients=4, rate_per_s=20))
-for seed in range(2):
-    _, cluster = e.run(seed, random_plan(seed, e.config, e.span_ns, 5))
-    print(hashlib.sha256(cluster.event_log_bytes()).hexdigest(), len(cluster.events))
-"""
-
-
-def test_images_are_the_same_in_any_process() -> None:
-    logs = {
-        subprocess.run(
-            [sys.executable, "-c", LOG],
-            env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True,
-        ).stdout
-        for seed in ("0", "77")
-    }  # fmt: skip
-    assert len(logs) == 1
-
-
-@pytest.mark.parametrize("first", [0, 12])
-def test_random_faults_with_images_all_the_time_break_nothing(first: int) -> None:
-    """Where somebody lacks journal to the end, nothing is pruned."""
-    pruned = 0
-    for seed in range(first, first + 12):
-        config = one_group(
-            image_every=20, image_gap=30, image_partitions=1 + seed % 4,
-            image_store=("vssp", "hdfs_pipeline")[seed % 2],
-        )  # fmt: skip
-        explorer = Explorer(config, WorkloadConfig(clients=4, rate_per_s=20, mix=MIX))
-        outcome, cluster = explorer.run(seed, random_plan(seed, config, explorer.span_ns, 5))
-        assert outcome.clean, outcome
-        pruned += any(type(s.event) is JournalPruned for s in cluster.events)
-    assert pruned >= 9

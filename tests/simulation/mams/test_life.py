@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 from nodes.config import SECOND, WorkloadConfig, one_group
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.sim.cluster import SimCluster
-from nodes.sim.explore import Explorer, random_plan
 from nodes.trace.events import Configured, JournalCorrupt, Renewing, Stamped, StepTaken, Stopped, Warned
 from tests.simulation.mams.lab import Lab
 
@@ -159,53 +154,6 @@ def test_below_its_smallest_size_a_group_answers_reads_only() -> None:
     lab.eve.call(Stat("/b"))
     lab.finish()
     assert write.result().error == "" and lab.broken() == {}
-
-
-@pytest.mark.parametrize("first", range(0, 60, 20))
-def test_random_faults_break_nothing(first: int) -> None:
-    explorer = Explorer(one_group(), WorkloadConfig(clients=4, rate_per_s=10, mix=MIX))
-    for outcome in explorer.seeds(range(first, first + 20), faults=5):
-        assert outcome.clean, outcome
-
-
-def test_a_failing_seed_is_shortened_to_what_it_needs() -> None:
-    from nodes.config import Holes
-    from nodes.sim.explore import shortest
-
-    explorer = Explorer(
-        one_group(holes=Holes(short_duplicate_memory=True)), WorkloadConfig(rate_per_s=40, mix=MIX)
-    )
-    for seed in range(40):
-        plan = random_plan(seed, explorer.config, explorer.span_ns, 4)
-        if not explorer.run(seed, plan)[0].clean:
-            short = shortest(explorer, seed, plan)
-            assert 0 < len(short) <= len(plan)
-            assert not explorer.run(seed, short)[0].clean
-            return
-    pytest.fail("no seed fails with the hole open")
-
-
-LOG = """
-import hashlib
-from nodes.config import *
-from nodes.sim.explore import *
-e = Explorer(one_group(), WorkloadConfig(clients=4, rate_per_s=20))
-for seed in range(6):
-    _, cluster = e.run(seed, random_plan(seed, e.config, e.span_ns, 6))
-    print(hashlib.sha256(cluster.event_log_bytes()).hexdigest(), len(cluster.events))
-"""
-
-
-def test_the_same_seed_gives_the_same_bytes_in_any_process() -> None:
-    logs = {
-        subprocess.run(
-            [sys.executable, "-c", LOG],
-            env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True,
-        ).stdout
-        for seed in ("0", "1", "12345")
-    }  # fmt: skip
-    [log] = logs
-    assert all(int(line.split()[1]) > 500 for line in log.splitlines())
 
 
 def test_clients_find_an_active_that_was_added_after_they_began() -> None:

@@ -8,15 +8,11 @@ import pytest
 
 from backend.experiments.gaps import gap
 from backend.experiments.primary_dies import session_has_ended
-from nodes.config import SECOND, WorkloadConfig, one_group
+from nodes.config import SECOND
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.paxos.messages import Accept
-from nodes.sim.explore import Explorer
 from nodes.trace.events import Called, Committed, Stamped, StepTaken, Warned
 from tests.simulation.paxos.lab import Lab
-
-MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1, "list": 1}
-READS = WorkloadConfig(clients=2, rate_per_s=20, mix={"stat": 1, "list": 1})
 
 
 def good(lab: Lab) -> None:
@@ -223,12 +219,3 @@ def test_every_call_is_answered_within_fifty_milliseconds_of_the_detection() -> 
     for seed in (1, 4, 6):
         found = gap("packed-paxos", session_has_ended, "P", seed)
         assert found.beyond_ms <= 50 and not found.failed, found
-
-
-@pytest.mark.parametrize("protocol", ["packed-paxos", "multi-paxos"])
-def test_random_faults_break_nothing(protocol: str) -> None:
-    explorer = Explorer(
-        one_group(2, protocol=protocol), WorkloadConfig(clients=4, rate_per_s=10, mix=MIX), reader=READS
-    )
-    for outcome in explorer.seeds(range(2), faults=5):
-        assert outcome.clean, outcome

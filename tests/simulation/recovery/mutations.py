@@ -39,13 +39,13 @@ def work(lab: Checkpoints, name: str, rounds: int = 3) -> None:
         lab.run_ms(3_000)
 
 
-def marked(lab: Checkpoints) -> str:
+def marked(lab: Checkpoints, servers: list[str] | None = None) -> str:
     """A checkpoint behind an image, and newer images; the image that it needs."""
     work(lab, "before")
     lab.mark("one")
     needed = images(lab, lab.active(1))[-1]
     work(lab, "after")
-    assert all(images(lab, name)[0] == needed for name in lab.servers(1))
+    assert all(images(lab, name)[0] == needed for name in servers or lab.servers(1))
     return needed
 
 
@@ -64,6 +64,25 @@ def checkpoint_copies_thin_out(lab: Checkpoints) -> set[str]:
     assert line.startswith("group g1 can go back to one on 1 of 3 servers, 2 are needed: ")
     assert all(f"{name} has no whole image at or below sn" in line for name in thin)
     return set()
+
+
+def images_barred_for_good(lab: Checkpoints) -> set[str]:
+    """A server slept through checkpoint and recovery, and was given the image that the checkpoint needs; then that of another one rots."""
+    sleeper = others(lab)[0]
+    lab.cluster.faults.crash(sleeper)
+    needed = marked(lab, [name for name in lab.servers(1) if name != sleeper])
+    lab.ask({"do": "recover", "name": "one"})
+    lab.run_ms(6_000)
+    lab.cluster.faults.restart(sleeper)
+    lab.run_ms(8_000)
+    lab.settle()
+    assert needed in images(lab, sleeper)
+    rotten = others(lab)[0] if others(lab)[0] != sleeper else others(lab)[1]
+    lab.cluster.servers[rotten].store.files[f"{needed}.p00"].octets[-9] ^= 1
+    answer = lab.ask({"do": "recover", "name": "one"})
+    lab.run_ms(6_000)
+    lab.settle()
+    return set() if answer.get("checkpoint") == "one" else {BACK}
 
 
 def serves(lab: Checkpoints) -> bool:
@@ -121,6 +140,7 @@ Schedule = Callable[[Checkpoints], set[str]]
 SCHEDULES: dict[str, tuple[Schedule, set[str]]] = {
     "checkpoint_copies_thin_out": (checkpoint_copies_thin_out, {SERVES}),
     "journal_cut_before_images": (journal_cut_before_images, {BACK}),
+    "images_barred_for_good": (images_barred_for_good, {BACK}),
     "never_prunes_again": (never_prunes_again, {PRUNES}),
 }
 """Switch to (schedule in one group of three, checks of which one must turn red)."""

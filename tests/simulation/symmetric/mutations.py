@@ -191,6 +191,31 @@ def frees_what_others_made(lab: SymmetricLab) -> None:
     lab.tasks.append(lab.eve.begin(read()))
 
 
+def sync_failed_then_trusted(lab: SymmetricLab) -> None:
+    """The sync of one member fails; its next life says that it has what only the page cache holds, and loses it with its power.
+
+    The view then names an end that its journal does not reach any more: alone it may not go on, though everything had been answered.
+    """
+    lab.ada.call(Mkdir("/a"))
+    *others, one = lab.names
+    lab.faults.slow_disk(one, 20)
+    written = lab.begin(lab.ada, Mkdir("/lost"))
+    lab.run_ms(5)
+    lab.faults.fail_disk(one)
+    lab.run_ms(100)
+    lab.faults.fail_disk(one, False)
+    lab.faults.slow_disk(one, 0)
+    lab.faults.restart(one)
+    lab.cluster.run_until(written.done)
+    lab.cluster.run_until(lab.cluster.settled)
+    for name in others:
+        lab.faults.crash(name)
+    lab.faults.power_loss(one, torn="nothing")
+    lab.faults.restart(one)
+    alone = lab.begin(lab.eve, Stat("/lost"))
+    lab.cluster.run_until(alone.done)
+
+
 SCHEDULES: dict[str, tuple[Callable[[SymmetricLab], None], set[str], dict[str, Any]]] = {
     "frees_what_others_made": (
         frees_what_others_made,
@@ -203,6 +228,11 @@ SCHEDULES: dict[str, tuple[Callable[[SymmetricLab], None], set[str], dict[str, A
     "own_grant_counted": (own_grant_counted, {"linearisable"}, LONG),
     "older_grants_forgotten": (older_grants_forgotten, {"linearisable"}, LONG),
     "begins_after_promise": (begins_after_promise, {"linearisable"}, {}),
+    "sync_failed_then_trusted": (
+        sync_failed_then_trusted,
+        {"ETIMEDOUT"},
+        {"timing": Timing(call_deadline_ms=15_000)},
+    ),
     "stale_settle_adopted": (stale_settle_adopted, {"no lost write"}, {}),
 }
 """The schedule, what must be seen with the mutation: one of these lamps red, or a call that fails so; and settings of the cluster."""

@@ -10,13 +10,10 @@ from nodes.config import SECOND, WorkloadConfig, one_group
 from nodes.errors import FsError
 from nodes.metadata.operations import Create, Mkdir, Open, Stat
 from nodes.sim.cluster import SimCluster
-from nodes.sim.explore import Explorer
 from nodes.sim.faults import FaultUnsupported
 from nodes.trace.events import Delivered, FaultInjected, RoleChanged, StepTaken, Warned
 from nodes.wire.messages import Refused
 from tests.simulation.symmetric.lab import SymmetricLab
-
-MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1, "list": 1}
 
 
 def test_every_member_answers_reads_and_writes() -> None:
@@ -240,17 +237,6 @@ def test_what_failed_at_one_member_fails_at_the_next() -> None:
         lab.eve.call(Mkdir("/a"))
     lab.finish()
     assert lab.broken() == {}
-
-
-@pytest.mark.parametrize("members", [2, 3, 5])
-def test_random_faults_break_nothing(members: int) -> None:
-    explorer = Explorer(
-        one_group(members - 1, protocol="symmetric"),
-        WorkloadConfig(clients=4, rate_per_s=10, mix=MIX),
-        15 * SECOND,
-    )
-    for outcome in explorer.seeds(range(2), faults=4):
-        assert outcome.clean, outcome
 
 
 def test_nobody_is_warned_of_anything_in_peace() -> None:

@@ -38,3 +38,20 @@ def test_other_families_ask_the_one_believed_whatever_it_does() -> None:
     routes = Routes(NAMES)
     routes.unanswered("mds1", 0)
     assert routes.first(False, 1) == "mds1"
+
+
+def test_two_that_name_each_other_do_not_keep_a_client() -> None:
+    routes, names = Routes(["a", "b", "c", "d"]), {"a": "b", "b": "a"}
+    asked, server = list[str](), "a"
+    for _ in range(8):
+        asked.append(server)
+        server = routes.next(server, names.get(server, ""))
+    assert set(asked) == {"a", "b", "c", "d"}
+
+
+def test_a_hint_counts_again_after_an_answer() -> None:
+    routes = Routes(["a", "b", "c", "d"])
+    assert routes.next("a", "c") == "c"
+    assert routes.next("c", "c") == "d"
+    routes.accept("d", 1)
+    assert routes.next("d", "c") == "c"

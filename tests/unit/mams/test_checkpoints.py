@@ -20,6 +20,7 @@ from nodes.protocols.mams.checkpoints.incarnation import (
 )
 from nodes.protocols.mams.checkpoints.ledger import Checkpoint, Refused, checked_name, recoverable
 from nodes.protocols.mams.checkpoints.time_server import average
+from nodes.storage.format_number import stored
 from nodes.storage.sealed import SealBroken
 from nodes.units import INCARNATION_SHIFT, OpId
 from nodes.wire.messages import Mark
@@ -68,7 +69,7 @@ def test_any_octets_are_refused_without_a_traceback(octets: bytes) -> None:
 
 def test_another_format_is_named_with_both_numbers() -> None:
     octets = bytearray(encode(Origin()))
-    octets[8] = FORMAT + 1
+    octets[8:10] = stored(FORMAT + 1).to_bytes(2, "little")
     with pytest.raises(SealBroken, match=f"format {FORMAT + 1}.*format {FORMAT}"):
         decode(bytes(octets))
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.config import Holes
+from nodes.config import SECOND, Holes
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Create, Delete, Mkdir, OpenSession, Operation, Rename
 from nodes.metadata.records import CallRecord, Record
@@ -134,7 +134,7 @@ class Sequence:
     """Groups of one member's calls, carried out at several members."""
 
     def __init__(self, members: int):
-        self.executions = [Execution(Namespace()) for _ in range(members)]
+        self.executions = [Execution(Namespace(), SECOND) for _ in range(members)]
         self._previous = NOTHING
 
     def group(self, *calls: CallRecord) -> list[Outcome]:

@@ -46,6 +46,7 @@ from nodes.units import ROOT, OpId
 from nodes.wire.messages import JournalGroup
 
 CLIENTS = ("ada", "bob")
+SESSION_TTL_NS = 1_000
 
 
 def call(number: int, operation: Operation, client: str = "ada", lowest_open: int = 0) -> CallRecord:
@@ -59,7 +60,7 @@ def group(sn: int, *calls: CallRecord) -> JournalGroup:
 
 def opened(*clients: str) -> Execution:
     """A member at which these clients have a session, group 1."""
-    execution = Execution(Namespace())
+    execution = Execution(Namespace(), SESSION_TTL_NS)
     deliver_and_submit(
         execution, group(1, *(call(1, OpenSession(), client) for client in clients or CLIENTS))
     )
@@ -91,6 +92,15 @@ def test_nothing_is_visible_before_it_is_submitted() -> None:
     [outcome] = execution.submit()[1]
     assert outcome.result == Made(execution.namespace.tree.inodes[ROOT].entries["f"])  # type: ignore[index]
     assert execution.under_way().write == 0
+
+
+@pytest.mark.parametrize("first_ns, errors", [(900, ["", ""]), (1_101, ["ESTALE", "ESTALE"])])
+def test_copies_of_the_call_that_opens_a_session_have_one_outcome(first_ns: int, errors: list[str]) -> None:
+    """The second comes too late by itself; it is judged behind the first, which another member may have been asked."""
+    execution = opened()
+    copies = [CallRecord(at_ns, OpId("eve", 1), 0, OpenSession(asked_ns=100)) for at_ns in (first_ns, 5_000)]
+    outcomes = deliver_and_submit(execution, group(2, *copies))
+    assert [outcome.error[:6] for outcome in outcomes] == errors
 
 
 def test_a_group_that_is_not_on_the_disk_is_not_submitted() -> None:

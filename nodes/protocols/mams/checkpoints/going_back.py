@@ -73,6 +73,9 @@ async def go_back(replica: Replica, incarnation: Incarnation) -> None:
     for step in steps:
         # While the journal is whole the power may fail: behind a cut one, an image beyond the barrier would take its place.
         await step()
+    if not replica.config.cluster.mutations.images_barred_for_good:
+        # Whoever begins with nothing is given an image at or below the barrier, which is of an earlier incarnation and counts.
+        replica.images.bar(incarnation.number, barrier.mark.sn)
     origin = Origin(incarnation.number, incarnation.checkpoint, barrier.mark, groups, operations)
     await store_origin(disk, origin)
     replica.begin_incarnation(origin)
