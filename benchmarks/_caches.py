@@ -97,8 +97,8 @@ def watched(capacity: int) -> Iterator[dict[int, tuple[Tree, InodeCache]]]:
     found: dict[int, tuple[Tree, InodeCache]] = {}
 
     class WatchedTree(Tree):
-        def __init__(self, group: int, dentry_locks_only: bool = False):
-            super().__init__(group, dentry_locks_only)
+        def __init__(self, group: int, dentry_locks_only: bool = False, promises_across_moves: bool = False):
+            super().__init__(group, dentry_locks_only, promises_across_moves)
             cache = InodeCache(capacity)
             self.inodes = WatchedInodes(self.inodes, cache)
             found[group] = self, cache

@@ -274,6 +274,8 @@ def strike(picture: Picture, struck: Struck, event: e.FaultInjected, at_ns: int)
         struck.faults = [*struck.faults, event.fault]
     if event.verb in ENDS_PROCESS:
         mark_stopped(picture, struck.name, at_ns)
+        if event.verb == "new_disk" and isinstance(struck, DataNodeState):
+            struck.blocks = struck.octets = struck.damaged = 0
     elif event.verb == "pause":
         struck.process = PAUSED
 

@@ -53,6 +53,8 @@ class Tally(msgspec.Struct):
     counts: Counter[tuple[str, str, str]] = msgspec.field(default_factory=Counter)
     incomplete: str = ""
     """Why the search ended before its end."""
+    lost: bool = False
+    """It ended because nobody was left to run trials."""
 
     @property
     def failed(self) -> int:
@@ -101,7 +103,7 @@ class Campaign:
         except KeyboardInterrupt:
             self.tally.incomplete = "stopped by Ctrl-C"
         except WorkersLost as lost:
-            self.tally.incomplete = lost.message
+            self.tally.incomplete, self.tally.lost = lost.message, True
         self.tally.took_s = time.monotonic() - self._began_s
         return self.tally
 
@@ -163,8 +165,9 @@ def shrunk(
         failure: Failure = outcome.failures[0]
         job = Job(outcome.plan.seed, plan=outcome.plan, shrink_as=failure, shrink_trials=trials)
         executor.submit(encode(job))
-    left = len(outcomes)
+    left = {outcome.plan.seed for outcome in outcomes}
     while left:
-        for result in executor.results(1.0):
-            left -= 1
-            on_done(outcome_of(result))
+        for outcome in map(outcome_of, executor.results(1.0)):
+            if outcome.plan.seed in left:  # others were still under way when the search ended
+                left.remove(outcome.plan.seed)
+                on_done(outcome)

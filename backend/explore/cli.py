@@ -15,7 +15,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from backend.errors import LabError, Malformed
 from backend.explore import found
 from backend.explore.campaign import Campaign, Tally, Target, shrunk
-from backend.explore.executors import Dask, Executor, Here, Processes, WorkersLost
+from backend.explore.executors import Executor, Here, Processes, WorkersLost
+from backend.explore.on_dask import Dask
 from backend.explore.steps import explore_steps
 from backend.interrupts import heed
 from backend.scenarios.reading import read
@@ -89,7 +90,7 @@ def explore(wish: Wish, base: Plan | None = None) -> int:
     where = " --on processes" if wish.on == "processes" else ""
     for path in files:
         print(f"./cloverlab run {path}{where}")
-    return 1 if tally.failures or tally.incomplete.startswith("worker") else 0
+    return 1 if tally.failures or tally.lost else 0
 
 
 def executor_of(wish: Wish) -> Executor:
@@ -97,14 +98,14 @@ def executor_of(wish: Wish) -> Executor:
     if wish.on not in ("simulated", "processes"):
         raise Malformed(f"explore --on {wish.on[:40]!r}: say simulated or processes")
     if wish.on == "processes":
-        if wish.dask or wish.jobs > 1:
+        if wish.dask is not None or wish.jobs > 1:
             raise Malformed(
                 "explore --on processes runs one trial after the other on this machine: no --jobs, no --dask"
             )
         return Here()
     if wish.scale is not None:
         raise Malformed("explore --scale is for --on processes: the simulator's time is its own")
-    return Dask(wish.dask) if wish.dask else Processes(wish.jobs or os.cpu_count() or 1)
+    return Processes(wish.jobs or os.cpu_count() or 1) if wish.dask is None else Dask(wish.dask)
 
 
 def target_of(wish: Wish, base: Plan | None) -> Target:

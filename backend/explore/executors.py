@@ -1,19 +1,16 @@
-"""Where trials run: in processes of this machine, or on a Dask cluster that is there already."""
+"""Where trials run on this machine."""
 
 from __future__ import annotations
 
-import importlib
 import multiprocessing
 import signal
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any, Protocol
+from typing import Protocol
 
-from backend.errors import CannotStart, LabError
+from backend.errors import LabError
 from backend.explore.work import work
-
-CONNECT_S = 10
 
 
 class WorkersLost(LabError):
@@ -21,8 +18,9 @@ class WorkersLost(LabError):
 
 
 class Executor(Protocol):
-    width: int
-    """Pieces of work that are worth having under way at once."""
+    @property
+    def width(self) -> int:
+        """Pieces of work that are worth having under way at once."""
 
     def submit(self, job: bytes) -> None: ...
 
@@ -102,35 +100,3 @@ class Here:
 
     def close(self) -> None:
         self._waiting.clear()
-
-
-class Dask:
-    """An existing Dask cluster; its workers need this project on their path."""
-
-    def __init__(self, address: str):
-        try:
-            distributed: Any = importlib.import_module("distributed")
-        except ImportError:
-            raise CannotStart("--dask needs the package distributed: pip install distributed") from None
-        try:
-            self._client = distributed.Client(address, timeout=CONNECT_S)
-        except (OSError, TimeoutError, ValueError) as error:
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise CannotStart(f"--dask {address[:80]}: no scheduler answers there: {reason}") from None
-        self._done: Any = distributed.as_completed()
-        self.width = 2 * max(1, sum(self._client.nthreads().values()))
-
-    def submit(self, job: bytes) -> None:
-        self._done.add(self._client.submit(work, job, pure=False))
-
-    def results(self, timeout_s: float) -> Iterator[bytes]:
-        if self._client.status != "running" or not self._client.scheduler_info(n_workers=0):
-            raise WorkersLost("the Dask cluster has gone")
-        while not self._done.queue.empty() or self._done.has_ready():
-            future = next(self._done)
-            if future.status != "finished":
-                raise WorkersLost(f"a Dask worker failed: {future.exception()}")
-            yield future.result()
-
-    def close(self) -> None:
-        self._client.close()

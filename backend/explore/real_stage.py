@@ -217,6 +217,9 @@ class RealStage:
     def mend_disk(self, name: str) -> None:
         self.faults.mend_disk(name)
 
+    def clear_up(self) -> None:
+        """Processes have no weather but their own."""
+
     def mend_coordination(self) -> None:
         state = self.fabric.state_of(COORDINATION)
         if state != "running" and COORDINATION not in self.starting:

@@ -2,15 +2,20 @@
 
 A fault that takes nothing away for good (crash, cut, pause, power loss of synced disks) is always within the promise: all that was acknowledged is
 there again when the servers are. Damage is a disk that lost what it had synced: replaced, rotted, or with a server that is gone for ever.
+A power loss that tears the last record so that it may be taken for rot is no damage by itself: where all members are there again, all is. Beside a
+damaged disk it counts as another one, for whoever lost its power so is no witness before it has been renewed (safety rule 23).
 Beyond the promise only safety is judged: a group may refuse to serve, but what it answers must be right.
 """
 
 from __future__ import annotations
 
 from nodes.config import ClusterConfig
+from nodes.explore.plan import Fault
 from nodes.families import Family, family_named
 
 DAMAGES = ("corrupt", "new_disk", "gone")
+TORN = ("sectors", "any")
+"""Power losses that may leave a whole length of a record without all of its bytes."""
 DISTURBS = ("fail_disk", "fill_disk")
 """These end servers or make them refuse; taken back, nothing of them is left."""
 
@@ -25,6 +30,8 @@ class Atlas:
         self._journal = cluster.journal
         self._sets["data"] = cluster.data.nodes
         self._damaged: dict[str, dict[str, str]] = {name: {} for name in self._sets}
+        self._torn: dict[str, dict[str, str]] = {name: {} for name in self._sets}
+        """Servers whose last record may be in doubt, in sets that need a quorum of whole journals."""
         self._rotten: dict[str, dict[str, None]] = {name: {} for name in self._sets}
         """Servers of which a record of the journal was damaged."""
         self.configured: dict[str, int] = {}
@@ -35,9 +42,14 @@ class Atlas:
         """Who was told to serve with what it had; empty while nobody was."""
 
     def note(self, verb: str, names: list[str], what: str = "") -> None:
-        """A fault was carried out; `what` of a disk was damaged."""
+        """A fault was carried out; `what` of a disk was damaged, or how a power loss tore it."""
         if verb == "force":
             self.forced = f"{names[0]} was forced to serve with what {names[-1]} had"
+        if verb == "power_loss" and what in TORN:
+            for name in names:
+                label = self.set_of(name)
+                if self._needs_quorum(label):
+                    self._torn[label][name] = f"{verb} ({what})"
         if verb in DAMAGES:
             for name in names:
                 label = self.set_of(name)
@@ -55,6 +67,15 @@ class Atlas:
     def _size(self, label: str) -> int:
         return self.configured.get(label, len(self._sets[label]))
 
+    def set_of_word(self, word: str) -> str:
+        """The same for a role of a group."""
+        group = word.rpartition(" of ")[2]
+        return group if group in self._sets else self.set_of(word)
+
+    def _needs_quorum(self, label: str) -> bool:
+        """Whether what counts there is how many journals are whole: not of blocks, nor of servers beside a shared journal."""
+        return label == "journal" or (label != "data" and not self._family.journal_nodes)
+
     def survives(self, label: str) -> int:
         """So many members of a set may be damaged, and everything acknowledged is still there and can be served.
 
@@ -70,17 +91,17 @@ class Atlas:
         return max(0, size - 1) // 2
 
     def damaged(self, label: str) -> list[str]:
-        """Members of a set whose disks lost something, whether they have been renewed since or not."""
-        return list(self._damaged[label])
+        """Members of a set whose disks lost something, or are in doubt, whether they have been renewed since or not."""
+        return list(self._torn[label] | self._damaged[label])
 
     @property
     def beyond(self) -> str:
         """Which promise was overstepped, in words; empty while none was."""
         if self.forced:
             return self.forced
-        for label, damaged in self._damaged.items():
-            survives = self.survives(label)
-            if len(damaged) > survives:
+        for label in self._sets:
+            survives, damaged = self.survives(label), self._torn[label] | self._damaged[label]
+            if self._damaged[label] and len(damaged) > survives:
                 what = ", ".join(f"{verb} {name}" for name, verb in damaged.items())
                 return f"{label} survives the loss of {survives} disks, not of {len(damaged)}: {what}"
         return ""
@@ -92,3 +113,20 @@ class Atlas:
             (label for label, names in self._rotten.items() if len(names) >= self._least.get(label, 1 << 30)),
             "",
         )
+
+
+def within(cluster: ClusterConfig, faults: list[Fault]) -> list[Fault]:
+    """These faults without the damage that would surely, or may, be more than is survived: whoever has a role counts as somebody else."""
+    atlas, kept = Atlas(cluster), list[Fault]()
+    damaged: dict[str, set[str]] = {}
+    for fault in faults:
+        if fault.verb == "force":
+            continue
+        if fault.verb in DAMAGES:
+            label = atlas.set_of_word(fault.targets[0])
+            mine = damaged.setdefault(label, set())
+            if len(mine | set(fault.targets)) > atlas.survives(label):
+                continue
+            mine |= set(fault.targets)
+        kept.append(fault)
+    return kept

@@ -18,8 +18,10 @@ MUTANT_FAMILY = {
     "begins_after_promise": "symmetric",
     "stale_settle_adopted": "symmetric",
     "frees_what_others_made": "symmetric",
+    "late_acceptance_cuts": "qjm",
     "executes_past_hole": "packed-paxos",
     "lease_to_another_disk": "packed-paxos",
+    "ensemble_changed_while_closing": "bookkeeper",
 }
 """Mutations are those of mams unless they stand here."""
 NOT_BY_AUDIT = {

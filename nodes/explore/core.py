@@ -11,6 +11,9 @@ from nodes.families import family_named
 from nodes.sim.ensemble import COORDINATION
 from nodes.sim.faulting import FaultUnsupported
 
+PARTIAL = ("lose", "delay", "hold")
+"""Faults of links that let some messages through."""
+
 
 def heal_core(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.Random) -> list[str]:
     """Heals a core that each family promises to be sufficient; returns who is left as it is.
@@ -24,9 +27,18 @@ def heal_core(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.R
         candidates = [name for name in members if name not in damaged]
         rng.shuffle(candidates)
         left += candidates[: max(0, count - len(damaged))]
+    cut_off_half_there(cluster, left)
     heal_links(cluster, left)
     start_and_mend(cluster, left)
     return sorted(left)
+
+
+def cut_off_half_there(cluster: Stage, left: list[str]) -> None:
+    """Who is left out behind links that let some messages through would lead as long as its session lives: nobody promises to replace it."""
+    half = {name for verb, names in cluster.faults.standing.values() if verb in PARTIAL for name in names}
+    for name in left:
+        if name in half or COORDINATION in half:
+            cluster.faults.do("cut", [name])
 
 
 def spared(label: str, members: int, config: ClusterConfig) -> int:
@@ -72,7 +84,8 @@ def start_and_mend(cluster: Stage, left: list[str]) -> None:
 
 
 def heal_all(cluster: Stage) -> None:
-    """No fault is in force, and everybody runs who can."""
+    """No fault is in force, the weather is fine, and everybody runs who can: replicas of a group that loses messages are never all alike."""
+    cluster.clear_up()
     heal_links(cluster, [])
     start_and_mend(cluster, [])
     for name, server in cluster.servers.items():

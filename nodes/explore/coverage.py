@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from nodes.config import ClusterConfig
-from nodes.explore.draw_faults import STEPS, VERBS
+from nodes.explore.draw_faults import VERBS
+from nodes.explore.progress import STEPS
 from nodes.explore.stage import Stage
-from nodes.families import family_named
+from nodes.families import Family, family_named
 from nodes.trace.checkpoints import CheckpointOutcome
 from nodes.trace.events import (
     Cut,
@@ -81,4 +84,17 @@ def unreached(coverage: set[str], protocols: list[str]) -> list[str]:
     done = {
         feature.partition(": ")[2].partition(" after ")[0] for feature in coverage if " after " in feature
     }
-    return missed + [f"fault {verb}" for verb in VERBS if verb not in done]
+    families = [family_named(protocol) for protocol in protocols]
+    possible = [verb for verb in VERBS if verb not in NEEDS or any(NEEDS[verb](each) for each in families)]
+    return missed + [f"fault {verb}" for verb in possible if verb not in done]
+
+
+NEEDS: dict[str, Callable[[Family], bool]] = {
+    "take_lock": lambda family: family.locked,
+    "force_view": lambda family: not family.locked,
+    "force": lambda family: not family.cannot_force,
+    "remove_server": lambda family: family.replication == "mams",
+    "mark": lambda family: family.images,
+    "recover": lambda family: family.images,
+}
+"""Verbs that not every family has a use for."""

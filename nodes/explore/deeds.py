@@ -59,17 +59,21 @@ def heal(cluster: Stage, fault: Fault, names: list[str]) -> None:
 
 
 def resolve(cluster: Stage, word: str) -> str:
-    """A name, or who has the role of the group now. Raises FaultUnsupported when nobody has."""
+    """A name, or who has the role of the group now: `standby 2 of g1` is the second of them. Where all are alike, the first one counts
+    as the active. Raises FaultUnsupported when nobody has."""
     role, of, group = word.partition(" of ")
     if not of:
         return word
+    role, _, number = role.partition(" ")
     members = [name for name, server in cluster.servers.items() if server.group == group]
     having = [name for name in members if cluster.places.get(name, "") in ROLES.get(role, ())]
-    if not having and role == "active":
-        having = [name for name in members if cluster.places.get(name, "") == "member"]
-    if not having:
-        raise FaultUnsupported(f"there is no {role} of {group} now")
-    return having[0]
+    if not having and role in ROLES:
+        alike = [name for name in members if cluster.places.get(name, "") == "member"]
+        having = alike[:1] if role == "active" else alike[1:]
+    place = int(number) - 1 if number.isdigit() else 0
+    if place >= len(having):
+        raise FaultUnsupported(f"there is no {word} now")
+    return having[place]
 
 
 def ask_checkpoint(cluster: Stage, verb: str, name: str) -> None:

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import random
 
-from nodes.config import Holes
+from msgspec.structs import replace
+
+from nodes.config import ClusterConfig, Holes
+from nodes.explore.atlas import within
 from nodes.explore.draw_cluster import NO_HOLES, draw_cluster
 from nodes.explore.draw_conditions import draw_conditions
+from nodes.explore.draw_episodes import Episodes
 from nodes.explore.draw_faults import FaultDrawer
-from nodes.explore.draw_load import draw_callers
-from nodes.explore.plan import Plan
+from nodes.explore.draw_load import CALLERS, draw_callers
+from nodes.explore.plan import Fault, Plan
 from nodes.families import FAMILIES
 from nodes.mutations import NO_MUTATIONS, Mutations
+from nodes.sim.conditions import CALM, Conditions
 
-SPANS_MS = (2_000, 5_000, 5_000, 10_000, 20_000)
+SESSIONS = (3, 5, 8, 12)
+"""A span lasts so many session time-outs."""
+SPAN_MAX_MS = 15_000
+FAULTS = ("scattered", "scattered", "episodes", "episodes", "episodes", "both")
+"""How a seed's faults are drawn."""
+BEYOND = 0.05
+"""Share of seeds that may damage more than the family survives, where only safety is judged."""
+LATE_IN_A_SESSION = 10
+"""So many of the latest messages to coordination fit into a session."""
 SAFE = tuple(name for name, family in FAMILIES.items() if family.promises)
 """The families whose safe variant loses nothing."""
 
@@ -23,7 +36,42 @@ def draw(seed: int, protocol: str = "", holes: Holes = NO_HOLES, mutations: Muta
     rng = random.Random(f"{seed}/plan")
     drawn = rng.choice(SAFE)
     cluster = draw_cluster(rng, protocol or drawn, holes, mutations)
-    span_ms = rng.choice(SPANS_MS)
-    callers = draw_callers(rng, cluster, span_ms)
-    faults = FaultDrawer(rng, cluster, callers, span_ms).draw()
-    return Plan(seed, cluster, draw_conditions(rng), callers, faults, span_ms)
+    span_ms = min(SPAN_MAX_MS, rng.choice(SESSIONS) * cluster.timing.session_timeout_ms)
+    clients = [f"c{number}" for number in range(1, rng.choice(CALLERS) + 1)]
+    faults = draw_faults(rng, cluster, clients, span_ms)
+    callers = draw_callers(rng, cluster, clients, span_ms, moments_of(faults))
+    conditions = bearable(draw_conditions(rng), cluster)
+    return Plan(seed, patient(cluster, conditions), conditions, callers, faults, span_ms)
+
+
+def bearable(conditions: Conditions, cluster: ClusterConfig) -> Conditions:
+    """Coordination so slow that a few late messages use a session up serves nobody."""
+    latency = conditions.coordination
+    late_us = latency.base_us + latency.spread_us + latency.tail_us
+    if LATE_IN_A_SESSION * late_us > cluster.timing.session_timeout_ms * 1_000:
+        return replace(conditions, coordination=CALM.coordination)
+    return conditions
+
+
+def patient(cluster: ClusterConfig, conditions: Conditions) -> ClusterConfig:
+    """A group whose members are left out whenever a message or a sync is as late as it may be never comes to rest."""
+    network, sync = conditions.network, conditions.sync
+    late_us = 2 * (network.base_us + network.spread_us + network.tail_us)
+    late_us += sync.base_us + sync.spread_us + sync.tail_us
+    least_ms = min(cluster.timing.session_timeout_ms, 2 * late_us // 1_000)
+    timing = replace(cluster.timing, ack_timeout_ms=max(cluster.timing.ack_timeout_ms, least_ms))
+    return replace(cluster, timing=timing)
+
+
+def draw_faults(rng: random.Random, cluster: ClusterConfig, clients: list[str], span_ms: int) -> list[Fault]:
+    how, faults = rng.choice(FAULTS), list[Fault]()
+    if how in ("scattered", "both"):
+        faults += FaultDrawer(rng, cluster, clients, span_ms).draw()
+    if how in ("episodes", "both"):
+        faults += Episodes(rng, cluster, clients, span_ms).draw()
+    return faults if rng.random() < BEYOND else within(cluster, faults)
+
+
+def moments_of(faults: list[Fault]) -> list[int]:
+    """When something happens."""
+    return sorted({fault.at_ms for fault in faults})

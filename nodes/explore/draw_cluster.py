@@ -44,9 +44,9 @@ def draw_cluster(
         holes=holes,
         mutations=mutations,
         min_in_step=rng.choice((0, 0, 0, min(2, size))),
-        image_gap=rng.choice((2, 20, 200, 5_000)),
-        image_every=rng.choice((0, 5, 40, 300, 20_000)),
-        log_octets=rng.choice((1 << 14, 1 << 16, 1 << 20, 50 << 20)),
+        image_gap=rng.choice((1, 2, 20, 5_000)),
+        image_every=rng.choice((0, 2, 5, 5, 20, 300)),
+        log_octets=rng.choice((1 << 12, 1 << 13, 1 << 16, 50 << 20)),
         image_partitions=rng.choice((1, 2, 8)),
         image_store=rng.choice(("vssp", "vssp", "hdfs_pipeline")),
         session_ttl_ms=rng.choice((2_000, 20_000, 600_000)),
@@ -59,7 +59,7 @@ def draw_cluster(
 def _groups(rng: random.Random, family: Family) -> int:
     if family.groups_max == 1:
         return 1
-    return rng.choice((1, 1, 1, 2, 2, 3, min(GROUPS_MAX, family.groups_max)))
+    return min(rng.choice((1, 1, 1, 1, 2, 2, 3, GROUPS_MAX)), family.groups_max)
 
 
 def _size(rng: random.Random, family: Family, groups: int) -> int:
@@ -70,7 +70,7 @@ def _size(rng: random.Random, family: Family, groups: int) -> int:
 
 def draw_timing(rng: random.Random) -> Timing:
     """The session is the measure: everything else is a part of it, or far from it."""
-    session = rng.choice((600, 1_000, 1_000, 2_000, 5_000))
+    session = rng.choice((600, 600, 1_000, 1_000, 2_000, 5_000))
     return Timing(
         heartbeat_ms=session // rng.choice((3, 4, 5)),
         session_timeout_ms=session,
@@ -91,6 +91,7 @@ def draw_knobs(rng: random.Random) -> Knobs:
         recent_records=rng.choice((0, 1, 8)),
         records_per_group=rng.choice((0, 1, 2, 5)),
         broadcasts=rng.choice((0, 1, 2)),
+        direct_groups=rng.choice((0, 1, 4)),
     )
 
 

@@ -15,8 +15,8 @@ SLOW_COORDINATION = Latency(10_000, 20_000, 0.05, 100_000)
 
 
 def draw_conditions(rng: random.Random) -> Conditions:
-    """Calm in half of the seeds: then a failure is due to its faults alone."""
-    if rng.random() < 0.5:
+    """Calm in a third of the seeds: then a failure is due to its faults alone."""
+    if rng.random() < 0.33:
         return CALM
     return Conditions(
         network=rng.choice((NETWORK, NETWORK, NEAR, FAR, JITTERY)),

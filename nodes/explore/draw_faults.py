@@ -1,4 +1,4 @@
-"""The faults of a trial: one or many at once, at random times and tied to progress.
+"""Single faults at random times and tied to progress, spread over the whole span.
 
 Each seed draws from a few kinds only, so that some seeds are all power losses and others all broken links.
 """
@@ -10,97 +10,15 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import ClusterConfig
-from nodes.explore.plan import Caller, Fault
+from nodes.explore.draw_triggers import COUNTED, draw_trigger
+from nodes.explore.plan import Fault
+from nodes.explore.progress import CLIENT_MESSAGES, messages_of
 from nodes.families import Family, family_named
 from nodes.sim.medium import FAILING, TORN
 from nodes.sim.triggers import Trigger
 
 COORDINATION = "coordination"
 COUNTS = (0, 1, 2, 3, 3, 4, 6, 10)
-JOURNAL_STEPS = tuple(f"takeover/{step}" for step in ("recover", "catch up", "flush", "serve"))
-STEPS = {
-    "mams": (
-        "election/draw",
-        "election/lock",
-        *(f"upgrade/{step}" for step in range(8)),
-        "upgrade/2b",
-        "configuration/both",
-        "shrink/",
-        "shrink/ACK",
-        *(f"renewing/{step}" for step in ("open", "image", "journal", "standby")),
-        *(f"image/{step}" for step in ("order", "taken", "failed", "full", "room", "alone")),
-        *(f"checkpoint/{step}" for step in ("begin", "time", "drain", "drained", "decided", "resume")),
-        "force/ordered",
-    ),
-    **dict.fromkeys(("shared-qjm", "shared-bookkeeper", "shared-hadoop", "shared-filer"), JOURNAL_STEPS),
-    "paxos": (
-        "election/draw",
-        "election/lock",
-        *(f"upgrade/{step}" for step in range(1, 5)),
-        "view/",
-        "force/ordered",
-    ),
-    "symmetric": (
-        *(f"view change/{step}" for step in ("propose", "flush", "settle", "leases", "install")),
-        "force/ordered",
-        "force/2b",
-    ),
-}
-"""What `StepTaken` says, by replication."""
-CLIENT_MESSAGES = ("Request", "Answer", "CheckOperation", "Checked")
-MESSAGES = {
-    "mams": (
-        "Prepare",
-        "Prepared",
-        "Commit",
-        "Recover",
-        "Promise",
-        "Register",
-        "Renew",
-        "Renewed",
-        "TakeImage",
-        "OpReq",
-        "CommitReq",
-        "Ack",
-    ),
-    "paxos": (
-        "PaxosPrepare",
-        "PaxosPromise",
-        "Accept",
-        "Accepted",
-        "Success",
-        "AskLease",
-        "LeaseGranted",
-        "PaxosJoin",
-    ),
-    "symmetric": (
-        "Broadcast",
-        "Held",
-        "Missing",
-        "Alive",
-        "Leaving",
-        "JoinView",
-        "Welcome",
-        "Flush",
-        "Flushed",
-        "Fetch",
-        "Fetched",
-        "Settle",
-        "Settled",
-        "Installed",
-    ),
-}
-JOURNAL_MESSAGES = (
-    "NewEpoch",
-    "EpochPromised",
-    "WriteJournal",
-    "JournalWritten",
-    "AcceptJournal",
-    "FinishSegment",
-    "AddEntry",
-    "EntryAdded",
-    "LedgerFenced",
-)
 KINDS = (
     "process",
     "power",
@@ -118,7 +36,7 @@ KINDS = (
 )
 VERBS = (
     "crash", "stop", "power_loss", "pause", "cut", "delay", "lose", "duplicate", "reorder", "clog", "take_lock", "force_view", "expire_session",
-    "slow_disk", "fail_disk", "fill_disk", "corrupt", "new_disk", "gone", "skew_clock", "drift_clock", "add_server", "remove_server", "force",
+    "hold", "slow_disk", "fail_disk", "fill_disk", "corrupt", "new_disk", "gone", "skew_clock", "drift_clock", "add_server", "remove_server", "force",
     "mark", "recover",
 )  # fmt: skip
 """Everything that is drawn."""
@@ -127,14 +45,14 @@ VERBS = (
 class FaultDrawer:
     """Draws faults for one cluster and its clients."""
 
-    def __init__(self, rng: random.Random, cluster: ClusterConfig, callers: list[Caller], span_ms: int):
+    def __init__(self, rng: random.Random, cluster: ClusterConfig, clients: list[str], span_ms: int):
         self._rng = rng
         self._cluster = cluster
         self._family: Family = family_named(cluster.protocol)
         self._groups = [group.name for group in cluster.groups]
         self._servers = [name for group in cluster.groups for name in group.members]
         self._all = self._servers + cluster.journal.nodes + cluster.data.nodes
-        self._clients = [caller.name for caller in callers]
+        self._clients = clients
         self._span_ms = span_ms
         self._checkpoints = 0
 
@@ -161,16 +79,7 @@ class FaultDrawer:
         return self._rng.choice((1, 20, session // 4, session, session * 3 // 2, session * 3, 0))
 
     def _trigger(self) -> Trigger:
-        kind = self._rng.choice(("sync", "write", "sent", "delivered", "step"))
-        replication = self._family.replication
-        name = ""
-        if kind == "step":
-            name = self._rng.choice(STEPS[replication])
-        elif kind in ("sent", "delivered"):
-            name = self._rng.choice(("", *CLIENT_MESSAGES, *MESSAGES.get(replication, JOURNAL_MESSAGES)))
-        ordinal = self._rng.choice((1, 1, 2, 3, 5, self._rng.randint(1, 30), self._rng.randint(1, 200)))
-        when = "after" if kind == "step" else self._rng.choice(("before", "after"))
-        return Trigger(kind, self._server(), ordinal, when, name)
+        return draw_trigger(self._rng, self._family, len(self._groups), self._server(), COUNTED)
 
     # --- whom ------------------------------------------------------------------------------------------------------
 
@@ -236,7 +145,7 @@ class FaultDrawer:
 
     def link(self) -> list[Fault]:
         verb = self._rng.choice(
-            ("cut", "cut", "cut", "isolate", "island", "delay", "lose", "duplicate", "reorder")
+            ("cut", "cut", "cut", "isolate", "island", "delay", "lose", "duplicate", "reorder", "hold")
         )
         direction = {"direction": self._rng.choice(("both", "both", "to", "from"))}
         if verb == "isolate":
@@ -247,6 +156,11 @@ class FaultDrawer:
         options: dict[str, Any] = dict(direction)
         if verb == "delay":
             options["ms"] = self._rng.choice((1, 5, 50, 600))
+        elif verb == "hold":
+            options |= {
+                "kind": self._rng.choice(messages_of(self._family.replication)),
+                "lost": self._rng.random() < 0.5,
+            }
         elif verb != "cut":
             options["share"] = self._rng.choice((0.05, 0.3, 1.0 if verb != "lose" else 0.6))
         return [self._fault(verb, [self._server(), self._other()], options)]
@@ -276,7 +190,7 @@ class FaultDrawer:
         return [self._fault(verb, [self._server(), COORDINATION], options)]
 
     def disk(self) -> list[Fault]:
-        verb = self._rng.choice(("slow_disk", "slow_disk", "fail_disk", "fill_disk"))
+        verb = self._rng.choice(("slow_disk", "hold", "slow_disk", "fail_disk", "fill_disk"))
         options: dict[str, Any] = {}
         if verb == "slow_disk":
             options = {"ms": self._rng.choice((5, 50, 700)), "share": self._rng.choice((0.1, 1.0))}
@@ -322,12 +236,15 @@ class FaultDrawer:
         return [self._fault("mark", [f"k{self._checkpoints}"], lasting=False)]
 
     def client(self) -> list[Fault]:
-        verb = self._rng.choice(("pause", "cut", "lose", "duplicate"))
+        verb = self._rng.choice(("pause", "cut", "lose", "duplicate", "hold"))
         client = self._rng.choice(self._clients)
         if verb == "pause":
             return [self._fault(verb, [client])]
-        options: dict[str, Any] = {"share": self._rng.choice((0.1, 0.5))} if verb != "cut" else {}
-        options["direction"] = self._rng.choice(("both", "to", "from"))
+        options: dict[str, Any] = {"direction": self._rng.choice(("both", "to", "from"))}
+        if verb == "hold":
+            options |= {"kind": self._rng.choice(CLIENT_MESSAGES), "lost": self._rng.random() < 0.5}
+        elif verb != "cut":
+            options["share"] = self._rng.choice((0.1, 0.5))
         return [self._fault(verb, [client, self._server()], options)]
 
 

@@ -10,7 +10,7 @@ from nodes.config import ClusterConfig
 from nodes.explore.plan import Caller
 
 CALLERS = (2, 2, 3, 4, 6)
-CALLS = (20, 60, 60, 120, 240)
+CALLS = (40, 80, 120, 240)
 """Of all clients together."""
 
 Weights = dict[str, int]
@@ -39,7 +39,7 @@ class Names:
         self._cold: list[str] = []
 
     def directory(self) -> str:
-        depth = self._rng.choice((1, 1, 1, 1, 2))
+        depth = self._rng.choice((1, 1, 1, 1, 1, 1, 2))
         return "".join(f"/d{self._rng.randrange(self.directories)}" for _ in range(depth))
 
     def parent(self) -> str:
@@ -50,7 +50,7 @@ class Names:
 
     def new(self) -> str:
         """A name to be made: one that others make too, or one of its own."""
-        if self._rng.random() < 0.4:
+        if self._rng.random() < 0.3:
             return self.hot()
         self._cold.append(f"{self.parent()}/c{len(self._cold) + 1}")
         return self._cold[-1]
@@ -62,25 +62,32 @@ class Names:
         return self._rng.choice(self._cold[-20:])
 
 
-def draw_callers(rng: random.Random, cluster: ClusterConfig, span_ms: int) -> list[Caller]:
-    """Clients whose calls are spread over the span; some die, some come back under another name."""
-    count, total = rng.choice(CALLERS), rng.choice(CALLS)
+def draw_callers(
+    rng: random.Random, cluster: ClusterConfig, clients: list[str], span_ms: int, moments: list[int]
+) -> list[Caller]:
+    """Clients whose calls are spread over the span, or come in a burst around a moment at which something happens; some die, some come
+    back under another name."""
+    total = rng.choice(CALLS)
     names = Names(rng, rng.choice((1, 3, 8)), rng.choice((1, 3, 6)))
     profiles = [name for name in PROFILES if name != "content" or cluster.data.nodes]
-    made = []
-    for number in range(1, count + 1):
+    profiles = rng.sample(profiles, rng.choice((1, 2, len(profiles))))
+    made: list[Caller] = []
+    for name in clients:
         profile = rng.choice(profiles)
-        calls = draw_calls(rng, names, PROFILES[profile], total // count, first=number == 1)
-        made.append(_caller(rng, f"c{number}", calls, span_ms))
+        calls = draw_calls(rng, names, PROFILES[profile], total // len(clients), first=not made)
+        made.append(_caller(rng, name, calls, span_ms, moments))
     return made + _returned(rng, made, span_ms)
 
 
-def _caller(rng: random.Random, name: str, calls: list[str], span_ms: int) -> Caller:
-    spread_us = span_ms * 1_000 // max(1, len(calls))
-    style = rng.choice(("saturate", "closed", "open", "open"))
+def _caller(rng: random.Random, name: str, calls: list[str], span_ms: int, moments: list[int]) -> Caller:
+    style = rng.choice(("saturate", "closed", "open"))
+    start_ms, lasts_ms = rng.choice((0, 0, rng.randrange(span_ms))), span_ms
+    if moments and rng.random() < 0.5:
+        start_ms = max(0, rng.choice(moments) - rng.choice((0, 5, 50, 200)))
+        lasts_ms = min(span_ms, rng.choice((50, 300, 1_000, 3_000)))
+    spread_us = lasts_ms * 1_000 // max(1, len(calls))
     lanes = rng.choice((1, 1, 2, 4, 8))
-    start_ms = rng.choice((0, 0, rng.randrange(span_ms)))
-    dies_ms = rng.randrange(start_ms + 1, span_ms + 1) if rng.random() < 0.2 else 0
+    dies_ms = rng.randrange(start_ms + 1, span_ms + 2) if rng.random() < 0.15 else 0
     return Caller(
         name=name,
         calls=calls,

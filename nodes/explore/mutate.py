@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from nodes.explore.draw import draw_faults, moments_of
 from nodes.explore.draw_cluster import draw_timing
 from nodes.explore.draw_conditions import draw_conditions
-from nodes.explore.draw_faults import FaultDrawer
 from nodes.explore.draw_load import draw_callers
 from nodes.explore.plan import Fault, Plan
 
@@ -25,8 +25,8 @@ def neighbour(plan: Plan, other: Plan, seed: int) -> Plan:
     return changed
 
 
-def drawer(plan: Plan, rng: random.Random) -> FaultDrawer:
-    return FaultDrawer(rng, plan.cluster, plan.callers, plan.span_ms)
+def clients_of(plan: Plan) -> list[str]:
+    return [caller.name for caller in plan.callers]
 
 
 def same(plan: Plan, other: Plan, rng: random.Random) -> Plan:
@@ -35,7 +35,10 @@ def same(plan: Plan, other: Plan, rng: random.Random) -> Plan:
 
 
 def more_faults(plan: Plan, other: Plan, rng: random.Random) -> Plan:
-    return replace(plan, faults=(plan.faults + drawer(plan, rng).draw())[:FAULTS_MAX])
+    return replace(
+        plan,
+        faults=(plan.faults + draw_faults(rng, plan.cluster, clients_of(plan), plan.span_ms))[:FAULTS_MAX],
+    )
 
 
 def fewer_faults(plan: Plan, other: Plan, rng: random.Random) -> Plan:
@@ -60,7 +63,10 @@ def borrowed_faults(plan: Plan, other: Plan, rng: random.Random) -> Plan:
 
 
 def other_load(plan: Plan, other: Plan, rng: random.Random) -> Plan:
-    return replace(plan, callers=draw_callers(rng, plan.cluster, plan.span_ms))
+    names = [name for name in clients_of(plan) if name[1:].isdigit()] or ["c1"]
+    return replace(
+        plan, callers=draw_callers(rng, plan.cluster, names, plan.span_ms, moments_of(plan.faults))
+    )
 
 
 def other_timing(plan: Plan, other: Plan, rng: random.Random) -> Plan:

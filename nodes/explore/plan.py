@@ -12,6 +12,9 @@ from nodes.explore.calls import Milliseconds
 from nodes.sim.conditions import Conditions
 from nodes.sim.triggers import Trigger
 
+WHOEVER = "whoever of "
+"""Begins the word for the member of a group that comes first to the place that a fault is tied to."""
+
 
 class Fault(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
     """One fault. Times count from the beginning of the load."""
@@ -19,11 +22,12 @@ class Fault(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaul
     verb: str
     """Of the fabric (docs/faults.md), or `heal`, `mark`, `recover` of a checkpoint."""
     targets: list[str] = []
-    """Names, or roles as of that moment: `active of g1`, `standby of g1`, `1 of g1` (by number in the configuration)."""
+    """Names, or roles as of that moment: `active of g1`, `standby of g1`, `standby 2 of g1`; `whoever of g1`: who came to the place `on`."""
     options: dict[str, Any] = {}
     at_ms: Milliseconds = 0
     on: Trigger | None = None
-    """Instead of a time: a place in a server's progress, counted from the beginning of the load; the server may be named by a role."""
+    """A place in a server's progress, counted from `at_ms` on; the server may be named by a role as of then, and `whoever of g1` is the
+    member that comes there first."""
     for_ms: Milliseconds = 0
     """Taken back after this time; 0: it stays until the end."""
 

@@ -129,7 +129,7 @@ def names_of(cluster: ClusterConfig) -> set[str]:
 def words_of(fault: Fault) -> set[str]:
     """The servers and groups that a fault names."""
     named = {word.rpartition(" of ")[2] for word in fault.targets}
-    return named | ({fault.on.server} if fault.on is not None else set())
+    return named | ({fault.on.server.rpartition(" of ")[2]} if fault.on is not None else set())
 
 
 def default_knobs(plan: Plan) -> Iterator[Plan]:
@@ -178,7 +178,7 @@ def simpler(fault: Fault) -> Iterator[dict[str, Any]]:
             yield {"at_ms": fault.at_ms // unit * unit}
 
 
-LINKS = ("cut", "delay", "lose", "duplicate", "reorder", "clog")
+LINKS = ("cut", "delay", "lose", "duplicate", "reorder", "clog", "hold")
 
 
 def shorter(plan: Plan) -> Iterator[Plan]:

@@ -37,6 +37,9 @@ class SimStage(SimCluster):
         for armed in self._armed:
             self.triggers.disarm(armed)
 
+    def clear_up(self) -> None:
+        self.net.links.clear_up()
+
     def mend_disk(self, name: str) -> None:
         self.servers[name].store.mend()
 

@@ -142,6 +142,9 @@ class Stage(Protocol):
     def begin_asking(self, name: str, question: dict[str, Any]) -> Any:
         """A question whose answer nobody waits for."""
 
+    def clear_up(self) -> None:
+        """The background losses of the plan's conditions end."""
+
     def mend_disk(self, name: str) -> None: ...
 
     def mend_coordination(self) -> None: ...

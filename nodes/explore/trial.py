@@ -15,7 +15,7 @@ from nodes.explore.branches import EVERY, Arcs
 from nodes.explore.core import disturbed_still, heal_all, heal_core
 from nodes.explore.coverage import Coverage
 from nodes.explore.deeds import carry_out, resolve, take_back
-from nodes.explore.plan import Caller, Failure, Fault, Outcome, Plan
+from nodes.explore.plan import WHOEVER, Caller, Failure, Fault, Outcome, Plan
 from nodes.explore.simulated import SimStage
 from nodes.explore.stage import Member, Scripted, Stage
 from nodes.families import family_named
@@ -132,15 +132,13 @@ class Trial:
         cluster.prepare(plan.callers)
         start_ns = cluster.now_ns
         todo: list[tuple[int, Callable[[], None]]] = []
+        for fault in plan.faults:
+            begin = partial(self._begin, fault) if fault.on is None else partial(self._arm, fault, fault.on)
+            todo.append((fault.at_ms, begin))
         for caller in plan.callers:
             todo.append((caller.start_ms, partial(self._start, caller)))
             if caller.dies_ms:
                 todo.append((caller.dies_ms, partial(self._kill, caller.name)))
-        for fault in plan.faults:
-            if fault.on is None:
-                todo.append((fault.at_ms, partial(self._begin, fault)))
-            else:
-                self._arm(fault, fault.on)
         for at_ms, step in sorted(todo, key=lambda each: each[0]):
             cluster.run_until(max(cluster.now_ns, start_ns + at_ms * MILLISECOND))
             step()
@@ -149,11 +147,30 @@ class Trial:
 
     def _arm(self, fault: Fault, trigger: Trigger) -> None:
         """Who has no such progress to make is not waited for."""
+        waiting = [True]
+
+        def strike(server: str) -> None:
+            if waiting:
+                waiting.clear()
+                targets = [server if word.startswith(WHOEVER) else word for word in fault.targets]
+                struck = replace(fault, targets=targets)
+                if fault.verb == "stop":  # A process hears of it only between two of its steps.
+                    self.cluster.at(self.cluster.now_ns, self._begin, struck)
+                else:
+                    self._begin(struck)
+
         try:
-            server = resolve(self.cluster, trigger.server)
-            self.cluster.arm(replace(trigger, server=server), partial(self._begin, fault))
+            for server in self._who(trigger.server):
+                self.cluster.arm(replace(trigger, server=server), partial(strike, server))
         except FaultUnsupported:
             self.skipped += 1
+
+    def _who(self, word: str) -> list[str]:
+        """Raises FaultUnsupported."""
+        if not word.startswith(WHOEVER):
+            return [resolve(self.cluster, word)]
+        group = word.removeprefix(WHOEVER)
+        return [name for name, server in self.cluster.servers.items() if server.group == group]
 
     def _start(self, caller: Caller) -> None:
         self.clients.append(self.cluster.start_caller(caller))
@@ -171,7 +188,7 @@ class Trial:
             self.skipped += 1
             return
         self.done.append((fault, names))
-        self.atlas.note(fault.verb, names, str(fault.options.get("what", "")))
+        self.atlas.note(fault.verb, names, str(fault.options.get("what", fault.options.get("torn", ""))))
         self.coverage.note_fault(fault.verb)
         if fault.for_ms:
             at_ns = self.cluster.now_ns + fault.for_ms * MILLISECOND
@@ -197,31 +214,40 @@ class Trial:
         prober = audit.Prober(cluster, "prober")
         task = prober.begin_writes(PROBES)
         if not cluster.reaches(cluster.now_ns + self.patience_ns, task.done):
+            task.cancel()
             where = f"without {', '.join(left_out)}" if left_out else "with everybody there"
             self.fail(
                 "service", "core", f"nothing was written within {self.patience_ns / SECOND:g} s {where}"
             )
 
     def _force_and_serve(self) -> None:
-        """A group that nobody may serve any more goes on when a person says with what (safety rule 4)."""
+        """A group that nobody may serve any more goes on when a person says with what (safety rule 4): with a disk that is whole."""
         cluster = self.cluster
         if family_named(self.plan.cluster.protocol).cannot_force:
             return
         for group, members in cluster.configured.items():
             running = [name for name in members if name in cluster.servers and runs(cluster.servers[name])]
-            if not running or any(cluster.places.get(name) in SERVING for name in running):
+            damaged = self.atlas.damaged(self.atlas.set_of_word(group))
+            whole = [name for name in running if name not in damaged]
+            if not whole or self._is_served(group):
                 continue
             try:
-                names = carry_out(cluster, Fault("force", [group, running[0]]))
+                names = carry_out(cluster, Fault("force", [group, whole[0]]))
             except FaultUnsupported as refused:
                 self.fail("service", "force", f"{group} is served by nobody and cannot be forced: {refused}")
                 continue
             self.atlas.note("force", names)
-            if not cluster.reaches(
-                cluster.now_ns + self.patience_ns,
-                lambda members=members: any(cluster.places.get(name) in SERVING for name in members),  # type: ignore[misc]
-            ):
-                self.fail("service", "force", f"{group} was forced with {running[0]} and does not serve")
+            if not cluster.reaches(cluster.now_ns + self.patience_ns, partial(self._is_served, group)):
+                self.fail("service", "force", f"{group} was forced with {whole[0]} and does not serve")
+
+    def _is_served(self, group: str) -> bool:
+        """By anybody, also by a server that was added."""
+        cluster = self.cluster
+        return any(
+            cluster.places.get(name) in SERVING
+            for name, server in cluster.servers.items()
+            if server.group == group and runs(server)
+        )
 
     def _settles(self, when: str) -> bool:
         """Whether it comes to rest; its patience begins anew as long as calls return, for a slow network and many calls are no fault."""

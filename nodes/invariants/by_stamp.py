@@ -70,6 +70,8 @@ class ByStamp(Based):
         self._begun: set[str] = set() if base is None else set(groups.values())
         """Groups whose commits were seen from the first one on."""
         self._done_ns = 0
+        self._returned_ns = 0
+        """When the last of the calls that were carried out had returned."""
         self._now_ns = 0
 
     # --- events ---------------------------------------------------------------------------------------------
@@ -103,10 +105,15 @@ class ByStamp(Based):
                 self._invoked[key] = stamped
             return
         stamp = self._stamps.pop(key, None)
-        if event.tries == 1 or event.error or tag not in WRITES:
-            self._plan(event.stamp_ns, stamped, (self._groups.get(event.server, event.server), event.sn))
-        elif stamp is not None:
+        if stamp is not None and tag in WRITES and not event.error:
             self._plan(stamp[0], stamped, stamp[1])
+        elif event.tries == 1 or event.error or tag not in WRITES:
+            looks = event.error or tag not in WRITES
+            stamp_ns = event.stamp_ns
+            if looks and event.invoked_ns >= self._returned_ns:
+                # Where all servers have started anew, their clock is behind what was only read at, never behind a record.
+                stamp_ns = max(stamp_ns, self._done_ns + 1)
+            self._plan(stamp_ns, stamped, (self._groups.get(event.server, event.server), event.sn))
         else:
             self._invoked[key] = stamped
 
@@ -120,8 +127,11 @@ class ByStamp(Based):
         self._invoked = dict(before._invoked)
 
     def forget_call(self, event: Called) -> None:
-        """It was answered in another incarnation."""
-        self._invoked.pop((event.client, event.number), None)
+        """It was answered in another incarnation. If it has a record here too, which was set aside, others may have seen its effect before."""
+        key = (event.client, event.number)
+        stamped = self._invoked.pop(key, None)
+        if stamped is not None and key in self._stamps:
+            self._plan(self._stamps[key][0], stamped, self._stamps.pop(key)[1])
 
     def has_barrier(self, name: str) -> bool:
         """Whether this incarnation made the checkpoint, and not too long ago."""
@@ -152,6 +162,11 @@ class ByStamp(Based):
         self._now_ns = now_ns
         self.look_for_base()
         self._carry_out(now_ns)
+
+    def catch_up(self) -> None:
+        """Nobody waits for a call any more: what has not been told by now never will be."""
+        self.look_for_base()
+        self._carry_out(1 << 63)
 
     def finish(self) -> None:
         super().finish()
@@ -222,6 +237,7 @@ class ByStamp(Based):
                 place_in_trace(stamped),
             )
         real_time.returned(event.returned_ns, stamp_ns, stamped)
+        self._returned_ns = max(self._returned_ns, event.returned_ns)
         changes = not event.error and tag_of(event.operation) in WRITES
         if event.resolved_ns:
             expected = self._model.reach(operation, event.resolved_ns, stamp_ns, changes)
@@ -233,7 +249,7 @@ class ByStamp(Based):
             return
         self.fail(answered_wrongly(event, str(stamp_ns), wanted), place_in_trace(stamped))
 
-    def paths(self) -> dict[str, bool]:
-        """Every path of the model as it is now, and whether it is a directory."""
-        self._carry_out(1 << 63)
-        return self._model.paths()
+    def paths(self) -> dict[str, bool] | None:
+        """Every path of the model as it is now, and whether it is a directory; None while the state at the barrier is not known."""
+        self.catch_up()
+        return None if self.waits else self._model.paths()

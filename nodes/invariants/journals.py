@@ -69,6 +69,8 @@ class Journals:
         """Numbers below the newest of which no commit was told."""
         self.where: dict[tuple[str, int], tuple[int, int]] = {}
         """A committed operation's (sn, place), the first if there are several."""
+        self.results: dict[tuple[str, int], int] = {}
+        """What its record says of its result, where that is told (`Committed.results`)."""
         self.forgotten_at_ns = 0
         """Commits up to this moment may have been forgotten."""
         self.steps: dict[type[Event], Callable[[Stamped, Any], None]] = {
@@ -124,6 +126,9 @@ class Journals:
         self._note_gap(event.sn)
         for place, (client, number) in enumerate(event.operations, 1):
             self.where.setdefault((client, number), (event.sn, place))
+        for (client, number), result in zip(event.operations, event.results, strict=False):
+            if client:
+                self.results.setdefault((client, number), result)
         if len(self.commits) > KEPT or len(self.where) > CALLS_KEPT:
             self._forget_commit()
 
@@ -145,6 +150,7 @@ class Journals:
         self.forgotten_at_ns = max(self.forgotten_at_ns, commit.at_ns)
         for client, number in commit.operations:
             self.where.pop((client, number), None)
+            self.results.pop((client, number), None)
 
     def added_by(self, stamped: Stamped, event: Committed) -> bool:
         """Whether this very event is the first that told of its group."""

@@ -325,6 +325,7 @@ class Linearisable(Based):
                 f"group {self._next_sn} was committed before the check began, or without being told"
             )
 
-    def paths(self) -> dict[str, bool]:
-        """Every path of the model as it is now, and whether it is a directory."""
-        return self._model.paths()
+    def paths(self) -> dict[str, bool] | None:
+        """Every path of the model as it is now, and whether it is a directory; None while the state at the barrier is not known."""
+        self.look_for_base()
+        return None if self.waits else self._model.paths()

@@ -139,7 +139,11 @@ class NoLostWrite(Check):
             self._never_committed(stamped)
         self._waiting.clear()
         newest = self._journals.newest
-        if self._serving is not None and newest is not None:
+        if self._serving is None or newest is None:
+            return
+        if newest.epoch <= self._epoch(
+            self._serving
+        ):  # Else a later tenure commits, and has not begun to serve.
             last_sn = self._journals.of(self._serving.server).last_sn
             self._must_hold(self._serving, newest, newest.sn if last_sn is None else last_sn)
 

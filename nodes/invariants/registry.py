@@ -34,6 +34,9 @@ Step = Callable[[Stamped, Any], None]
 CHANGES = WRITES - {"OpenSession", "CloseSession"}
 
 
+FIRST = 0
+"""The era in which the check began: no server has been taken back in it."""
+
 NAMES = tuple(
     check.name
     for check in (OneActive, NoLostWrite, ExactlyOnce, SameState, DenseJournal, Linearisable, InodeNumbers)
@@ -48,7 +51,7 @@ class GroupChecks:
     def __init__(
         self, members: int, family: Family, linearisable: Callable[[Journals], Linearisable] | None
     ) -> None:
-        journals = Journals()
+        self.journals = journals = Journals()
         dense = DenseJournal(journals)
         same_state = SameState()
         same_state.always = members > 1
@@ -142,14 +145,14 @@ class Lamps:
         self._cluster = cluster
         self._home = {name: group.name for group in cluster.groups for name in group.members}
         """Server to its group."""
-        self._eras = [Era(cluster, self._home)]
-        """By incarnation, counted from the one in which the check began."""
+        self._eras = {FIRST: Era(cluster, self._home)}
+        """By incarnation, in their order: of two recoveries the second may be heard of first, from a server that had slept through the other."""
         self._lives_in: dict[str, int] = {}
-        """The era of each server that has been taken back."""
+        """The incarnation of each server that has been taken back."""
         self._began: dict[str, list[tuple[int, int]]] = {}
-        """By group: (epoch, era) with which each era but the first began."""
-        self._incarnations: list[int] = []
-        """Of each era but the first."""
+        """By group: (epoch, incarnation) with which each era but the first began."""
+        self._barriers: dict[tuple[int, str], int] = {}
+        """By incarnation and group: the sn behind which it begins."""
         self._barrier = UpToBarrier({group.number: group.name for group in cluster.groups})
         self._lasting: list[Check] = [InodeNumbers(), self._barrier]
         """What goes on over a recovery: blocks stay where they are."""
@@ -172,9 +175,9 @@ class Lamps:
             self._acknowledged = tag_of(event.operation) in CHANGES  # type: ignore[union-attr]
         if isinstance(event, TakenBack):
             self._take_back(stamped.server, event)
-        era = self._eras[self._era_of(stamped) if len(self._eras) > 1 else 0]
+        era = self._eras[self._era_of(stamped) if len(self._eras) > 1 else FIRST]
         if isinstance(event, Called) and len(self._eras) > 1:
-            for other in self._eras:
+            for other in self._eras.values():
                 if other is not era and other.by_stamp is not None:
                     other.by_stamp.forget_call(event)
         group = era.only or era.groups.get(self._group_of(stamped))
@@ -187,31 +190,58 @@ class Lamps:
             step(stamped, event)
         if stamped.at_ns > self._look_ns:
             self._look_ns = stamped.at_ns + SECOND
-            for check in (*self._earlier(), *self._eras[-1].checks, *self._lasting):
+            for check in (*self._earlier(), *self._last_era.checks, *self._lasting):
                 check.on_time(stamped.at_ns)
 
-    def _earlier(self) -> list[Check]:
+    def _earlier(self) -> list[ByStamp]:
         """What earlier eras still carry out, for later ones to begin from."""
-        return [era.by_stamp for era in self._eras[:-1] if era.by_stamp is not None]
+        return [era.by_stamp for era in list(self._eras.values())[:-1] if era.by_stamp is not None]
+
+    @property
+    def _last_era(self) -> Era:
+        return self._eras[max(self._eras)]
 
     def _take_back(self, server: str, event: TakenBack) -> None:
-        if event.incarnation not in self._incarnations:
-            self._incarnations.append(event.incarnation)
-            self._eras.append(Era(self._cluster, self._home, self._eras, event.checkpoint))
-        era = self._lives_in[server] = 1 + self._incarnations.index(event.incarnation)
+        number = self._lives_in[server] = event.incarnation
+        if number not in self._eras:
+            before = [era for each, era in self._eras.items() if each < number]
+            self._eras[number] = Era(self._cluster, self._home, before, event.checkpoint)
+            self._eras = dict(sorted(self._eras.items()))
         began = self._began.setdefault(event.group, [])
-        if (event.epoch, era) not in began:
-            began.append((event.epoch, era))
+        if (event.epoch, number) not in began:
+            began.append((event.epoch, number))
+        if event.sn:
+            self._barriers[number, event.group] = event.sn
 
     def _era_of(self, stamped: Stamped) -> int:
-        """A call belongs to the era in whose epochs it was answered; what clients tell else, to the present one."""
+        """A call belongs to the era in which it had its effect; what clients tell else, to the present one."""
         event = stamped.event
         if isinstance(event, Called):
-            began = self._began.get(self._home.get(event.server, ""), [])
-            return max((era for epoch, era in began if epoch <= event.epoch), default=0)
+            return self._era_of_call(event)
         if stamped.server in self._home:
-            return self._lives_in.get(stamped.server, 0)
-        return len(self._eras) - 1
+            return self._lives_in.get(stamped.server, FIRST)
+        return max(self._eras)
+
+    def _era_of_call(self, event: Called) -> int:
+        """In whose epochs it was answered, but one before that where a record that no recovery has set aside is answered from memory."""
+        group = self._home.get(event.server, "")
+        began = self._began.get(group, [])
+        answered = max((number for epoch, number in began if epoch <= event.epoch), default=FIRST)
+        if event.error:
+            return answered
+        for number, era in self._eras.items():
+            checks = era.groups.get(group)
+            place = checks.journals.where.get((event.client, event.number)) if checks is not None else None
+            if number < answered and place is not None and place[0] <= self._kept_sn(group, number, answered):
+                return number
+        return answered
+
+    def _kept_sn(self, group: str, since: int, until: int) -> int:
+        """What was committed in the era `since` is in the era `until` up to this sn."""
+        later = [
+            sn for (number, each), sn in self._barriers.items() if each == group and since < number <= until
+        ]
+        return min(later, default=0)
 
     def _group_of(self, stamped: Stamped) -> str:
         """A call belongs to the group that answered it; a server that was added tells its group itself."""
@@ -225,7 +255,7 @@ class Lamps:
 
     def finish(self) -> None:
         """No more events come. What still waits for its counterpart fails, unless it was set aside with its incarnation."""
-        for check in [*self._earlier(), *self._eras[-1].checks, *self._lasting]:
+        for check in [*self._earlier(), *self._last_era.checks, *self._lasting]:
             check.finish()
         self._over = True
 
@@ -234,7 +264,7 @@ class Lamps:
         """The barrier has a lamp as soon as there are checkpoints."""
         marked = self._barrier.checked or self._barrier.failures
         lasting = [check for check in self._lasting if marked or check.name != self._barrier.name]
-        return [*(check for era in self._eras for check in era.checks), *lasting]
+        return [*(check for era in self._eras.values() for check in era.checks), *lasting]
 
     @property
     def failures(self) -> list[CheckFailed]:
@@ -242,8 +272,13 @@ class Lamps:
         return [failure for check in self._checks for failure in check.failures]
 
     def paths(self) -> dict[str, bool] | None:
-        """Every path that must be there now, and whether it is a directory; None where no check can say."""
-        for check in self._eras[-1].checks:
+        """Every path that must be there now, and whether it is a directory; None where no check can say.
+
+        To be asked when no call is under way: those whose clients died are taken to have no answer.
+        """
+        for before in self._earlier():
+            before.catch_up()
+        for check in self._last_era.checks:
             if isinstance(check, Linearisable | ByStamp) and not check.unable:
                 return check.paths()
         return None

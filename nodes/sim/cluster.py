@@ -39,6 +39,7 @@ from nodes.sim.loop import Loop, Machine, Stuck
 from nodes.sim.network import Held, Match, Net, SimNetwork
 from nodes.sim.triggers import Triggers
 from nodes.sim.world import Numbers, SimTrace, SimWorld
+from nodes.storage.records import JournalCorrupt
 from nodes.trace.base import Event
 from nodes.trace.events import Configured, Placed, Stamped, Started, StepTaken, Stopped
 from nodes.wire.codec import Codec
@@ -245,15 +246,28 @@ class SimCluster:
         try:
             server.starter(world)
         except (Damaged, OSError) as error:
-            self._on_error(server, error)
+            self._end_life(server, error)
 
     def _on_error(self, server: Server, error: BaseException) -> None:
-        """A disk that fails ends the process, as it does a real one; anything else is a bug and ends the run."""
-        world, machine = server.world, server.machine
-        assert world is not None and machine is not None
+        """A disk that fails ends the process, as it does a real one; anything else is a bug and ends the run.
+
+        One that finds its journal damaged begins again, as a real one does: opening the journal decides what becomes of it.
+        """
         if not isinstance(error, Damaged | OSError):
             self.loop.errors.append(error)
             return
+        life = server.machine
+        self._end_life(server, error)
+        if isinstance(error, JournalCorrupt):
+            self.loop.at(self.now_ns, self._start_again, server, life)
+
+    def _start_again(self, server: Server, life: Machine) -> None:
+        if server.machine is life and not server.gone:
+            self.start(server)
+
+    def _end_life(self, server: Server, error: Damaged | OSError) -> None:
+        world, machine = server.world, server.machine
+        assert world is not None and machine is not None
         world.trace.emit(Stopped(f"{type(error).__name__}: {error}"))
         if world.coordination is not None:
             world.coordination.stopped()

@@ -9,14 +9,48 @@ from typing import TYPE_CHECKING, Any
 from nodes.sim.ensemble import COORDINATION, MEMBERS
 from nodes.sim.faulting import Faulting, FaultUnsupported, nanos, one_of, share_of
 from nodes.sim.links import Link
+from nodes.sim.network import Net
+from nodes.wire.messages import Message
 
 if TYPE_CHECKING:
     from nodes.sim.cluster import SimCluster
 
 DIRECTIONS = ("both", "to", "from")
-LINK_VERBS = ("cut", "delay", "lose", "duplicate", "reorder", "damage", "clog")
+LINK_VERBS = ("cut", "delay", "lose", "duplicate", "reorder", "damage", "clog", "hold")
 Ends = str | Sequence[str]
 """One name, or several."""
+
+
+class Withheld:
+    """Messages of one kind that wait outside some links while everything else travels."""
+
+    def __init__(self, net: Net, kind: str, links: dict[tuple[str, str], Link], lost: bool):
+        self._net = net
+        self._kind = kind
+        self._links = dict(links)
+        self._lost = lost
+        self._held = net.hold(self._matches)
+
+    def _matches(self, sender: str, receiver: str, message: Message) -> bool:
+        return (sender, receiver) in self._links and self._kind in ("", type(message).__name__)
+
+    def end(self, links: list[Link]) -> bool:
+        """On these links what was held leaves now, unless it is lost; whether none is left."""
+        well = {id(link) for link in links}
+        ended = [pair for pair, link in self._links.items() if id(link) in well]
+        for pair in ended:
+            del self._links[pair]
+        if not ended:
+            return False
+        going, self._held.messages = self._held.messages, []
+        for sender, receiver, message in going:
+            if (sender, receiver) not in ended:
+                self._held.messages.append((sender, receiver, message))
+            elif not self._lost:
+                self._net.carry(sender, receiver, [message])
+        if not self._links:
+            self._held.drop()
+        return not self._links
 
 
 class LinkFaults(Faulting):
@@ -30,6 +64,7 @@ class LinkFaults(Faulting):
         super().__init__(cluster)
         self._broken: dict[int, list[Link]] = {}
         """The links of each standing fault that nobody has mended."""
+        self._withheld: list[Withheld] = []
 
     # --- which links -----------------------------------------------------------------------------------------------
 
@@ -153,6 +188,15 @@ class LinkFaults(Faulting):
             link.clog()
         return self._begin_on(links, "clog", a, b, direction, others)
 
+    def hold(
+        self, a: Ends, b: str | None = None, kind: str = "", direction: str = "both",
+        others: Ends | None = None, lost: bool = False,
+    ) -> int:  # fmt: skip
+        """Messages of this kind wait, whatever else travels; when the link is healed they arrive late, or are `lost`."""
+        links = self._links(a, b, others, direction)
+        self._withheld.append(Withheld(self._cluster.net, kind, links, lost))
+        return self._begin_on(list(links.values()), "hold", a, b, direction, others, kind=kind, lost=lost)
+
     def unclog(
         self, a: Ends | None = None, b: str | None = None, direction: str = "both",
         others: Ends | None = None,
@@ -206,6 +250,7 @@ class LinkFaults(Faulting):
         for link in links:
             link.mend()
         self._open(links)
+        self._withheld = [held for held in self._withheld if not held.end(links)]
         return newest
 
     def heal_all(self) -> int:

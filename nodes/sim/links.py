@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from nodes.sim.conditions import CALM, MICROSECOND, Conditions
 
 COORDINATION = "coordination"
@@ -75,6 +77,11 @@ class Link:
         self.duplicate = self._conditions.duplicate
         self.reorder = self._conditions.reorder
 
+    def clear_up(self, conditions: Conditions) -> None:
+        """From now on only as much is lost, doubled and late as these say."""
+        self._conditions = conditions
+        self.lose, self.duplicate, self.reorder = conditions.lose, conditions.duplicate, conditions.reorder
+
     def clog(self) -> None:
         """What arrives piles up. A TCP connection stalls, as if it were cut: its ends hold back what they send."""
         if self.piled is None:
@@ -126,6 +133,12 @@ class Links:
         if link is None:
             link = self.made[sender, receiver] = self._made(sender, receiver)
         return link
+
+    def clear_up(self) -> None:
+        """Nothing is lost, doubled or out of order any more but by faults that are yet to come."""
+        self._conditions = replace(self._conditions, lose=0.0, duplicate=0.0, reorder=0.0)
+        for link in self.made.values():
+            link.clear_up(self._conditions)
 
     def _made(self, sender: str, receiver: str) -> Link:
         tcp = sender.startswith(COORDINATION) or receiver.startswith(COORDINATION)

@@ -19,6 +19,8 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Any
 
+from nodes.errors import Damaged
+
 SECOND = 1_000_000_000
 LIMIT = 1_000_000
 """More steps than this without time going on are an endless loop in a server's code."""
@@ -69,6 +71,8 @@ class Machine:
         self.at_turn_end: list[Callable[[], None]] = []
         """What leaves at the end of the present turn: trace, then messages."""
         self.tasks: dict[int, asyncio.Task[Any]] = {}
+        self.on_error: Callable[[BaseException], None] = self.loop.errors.append
+        """Told of a disk that failed, or was found damaged, in a step: its life ends."""
         self.paused = False
         self.dead = False
         self.halted = False
@@ -145,10 +149,10 @@ class Loop(asyncio.AbstractEventLoop):
         self.runnable: list[Machine] = []
         """Machines that have something to do; each once."""
         self.runs = False
+        self.errors: list[BaseException] = []
         self._outside = Machine(self, "outside")
         self._current = self._outside
         self._machines: list[Machine] = []
-        self.errors: list[BaseException] = []
 
     def keep(self, machine: Machine) -> None:
         """A dead life stays referenced as long as the loop: its tasks' `finally` would run when it is collected."""
@@ -189,7 +193,12 @@ class Loop(asyncio.AbstractEventLoop):
         timers, runnable = self._timers, self.runnable
         while True:
             while runnable:
-                self._turn(self._pick() if len(runnable) > 1 else runnable.pop())
+                machine = self._pick() if len(runnable) > 1 else runnable.pop()
+                try:
+                    self._turn(machine)
+                except (Damaged, OSError) as error:
+                    self._current = self._outside
+                    machine.on_error(error)
                 if self.errors:
                     raise self.errors.pop(0)
             if done is not None and done():

@@ -67,6 +67,7 @@ class SimWorld:
         self.coordination = coordination
         self.trace = trace
         self.scope = Scope(machine.name, on_error=on_error)
+        machine.on_error = on_error
         self.answers: dict[str, Callable[[dict[str, Any]], Any]] = {}
         self._machine = machine
 

@@ -120,6 +120,8 @@ class Committed(Event, frozen=True, array_like=True, gc=False):
     """("", 0) for a record that ends no client's call."""
     stamps: list[int] = []
     """In a cluster of several groups, the `at_ns` of each record."""
+    results: list[int] = []
+    """CRC-32C of each record's result as it travels; 0 for a record that has none. Empty where a family does not tell."""
 
 
 class SharedStep(Event, frozen=True, array_like=True, gc=False):

@@ -35,7 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     "nodes.mutations": set(),
     "nodes.families": set(),
     "nodes.roles": set(),
-    "nodes.metadata": PURE,
+    "nodes.metadata": PURE | {"nodes.mutations"},
     "nodes.scope": set(),
     "nodes.wake": set(),
     "nodes.world": {"nodes.scope", "nodes.trace", "nodes.wire"},

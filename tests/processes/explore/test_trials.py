@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +18,9 @@ from nodes.config import DataConfig, Timing, one_group
 from nodes.explore.draw import draw
 from nodes.explore.plan import Caller, Fault, Plan
 from nodes.real.caller import Progress
+from tests.processes.backend.running import CLOVERLAB, REPOSITORY, until
+from tests.processes.scenarios.test_on_processes import commands_with
+from tests.processes.scenarios.test_on_processes import directory as directory
 from tests.slowness import slower
 
 TIMING = Timing(heartbeat_ms=300, session_timeout_ms=1_000)
@@ -82,3 +89,22 @@ def test_content_that_is_not_there_is_missed(monkeypatch: pytest.MonkeyPatch) ->
     data = DataConfig(["dn1"], 200, 1_200, 1_000)
     outcome = run_on_processes(plan_of(["put /f 700"], data=data))
     assert [(each.invariant, each.place) for each in outcome.failures] == [("content", "acknowledged")]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_search_that_is_ended_leaves_no_process_behind(directory: Path, number: signal.Signals) -> None:
+    """It says what it has come to, though a trial is under way."""
+    command = [*CLOVERLAB, "explore", "--protocol", "single", "--seeds", "1..9", "--on", "processes"]
+    search = subprocess.Popen(
+        command,
+        cwd=REPOSITORY,
+        env={**os.environ, "TMPDIR": str(directory)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    until(lambda: search.poll() is not None or bool(commands_with(f"nodes server --config {directory}")))
+    search.send_signal(number)
+    _, told = search.communicate(timeout=slower(30))
+    assert search.returncode == 0 and "incomplete: stopped by Ctrl-C" in told, told
+    assert "Traceback" not in told
+    assert not commands_with(str(directory)) and not list(directory.iterdir())

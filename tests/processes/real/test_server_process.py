@@ -16,6 +16,8 @@ import msgspec
 import pytest
 
 from nodes.config import ServerConfig, one_group
+from nodes.metadata.operations import Mkdir
+from nodes.sim.cluster import SimCluster
 from nodes.storage.records import HEADER, MAGIC
 from nodes.trace.events import Started, Stopped, Warned
 from nodes.trace.reader import TraceReader
@@ -220,6 +222,40 @@ def test_a_corrupt_journal_is_moved_aside_and_the_server_goes_on(server: Server)
     assert aside.read_bytes() == b"not a journal at all, but long enough"
     assert server.process is not None and server.process.poll() is None
     assert "JournalCorrupt" in [type(event).__name__ for event in server.events()]
+
+
+def test_rot_that_is_noticed_while_serving_begins_the_process_anew(server: Server) -> None:
+    """The same process: whoever supervises it sees nothing but the events."""
+    cluster = SimCluster(one_group(0, "clover"), 1)
+    ada = cluster.start_client("ada")
+    ada.call(Mkdir("/rotten"))
+    ada.call(Mkdir("/later"))
+    name = f"journal/{1:020d}.seg"
+    octets = bytearray(cluster.servers["mds1"].store.files[name].octets)
+    journal = server.data / name
+    journal.parent.mkdir(parents=True)
+    journal.write_bytes(octets)
+    server.start()
+    server.ready()
+    octets[octets.index(b"rotten")] ^= 1
+    with journal.open("r+b") as file:
+        file.write(octets)
+    with socket.socket(socket.AF_UNIX) as control:
+        control.connect(str(server.told["control"]))
+        for sn in range(1, 20):
+            control.sendall(b'{"do": "group", "sn": %d}\n' % sn)
+        assert closed(control)
+    until(lambda: (server.data / "unfit").exists() and len(begun(server)) == 2, LIMIT_S)
+    assert (server.data / "aside" / "damaged-01" / name).read_bytes() == octets
+    assert {event.pid for event in begun(server)} == {begun(server)[0].pid}
+    assert server.process is not None
+    server.process.send_signal(signal.SIGTERM)
+    code, errors = server.end()
+    assert code == 0 and "Traceback" not in errors and errors.startswith("mds1: JournalCorrupt: ")
+
+
+def begun(server: Server) -> list[Any]:
+    return [event for event in server.events() if type(event) is Started]
 
 
 def test_a_journal_of_another_version_stops_the_server_with_both_numbers(server: Server) -> None:

@@ -72,6 +72,11 @@ def directory() -> Iterator[Path]:
         yield Path(name)
 
 
+def heeds_hangups() -> None:
+    """Also where the tests themselves run under `nohup`, which every process below would inherit."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("ignoring", ["", "trap '' INT; "])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_run_that_is_ended_leaves_no_server_behind(
@@ -85,6 +90,7 @@ def test_a_run_that_is_ended_leaves_no_server_behind(
         env={**os.environ, "TMPDIR": str(directory)},
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=heeds_hangups,
     )
     servers = f"nodes server --config {directory}"
     until(lambda: run.poll() is not None or len(commands_with(servers)) >= 3)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 from nodes.config import SECOND
+from nodes.explore import audit
 from nodes.explore.audit import QUIET_NS, await_quiet, leading_pages
+from nodes.explore.draw import draw
+from nodes.explore.trial import Trial
 from nodes.metadata import fsck
 from nodes.metadata.operations import Create
+from nodes.metadata.pages import Page
 from nodes.protocols.dcfs2.messages import Ack, Decided
 from tests.simulation.dcfs2.lab import Groups
 from tests.simulation.dcfs2.schedules import directory_of
@@ -28,3 +32,44 @@ def test_operations_that_end_late_are_waited_for(mechanism: str, lost_ns: int) -
     await_quiet(lab.cluster)
     assert (fsck.faults(leading_pages(lab.cluster)) == []) is (lost_ns < QUIET_NS)
     assert lab.cluster.now_ns - begun_ns <= QUIET_NS + SECOND
+
+
+@pytest.mark.parametrize("second", [True, False])
+def test_replicas_of_each_group_are_alike_at_some_moment(
+    second: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a busy cluster there is always a group of which one server is a step behind: another one each time."""
+    trial = Trial(draw(1))
+    looks = [(True, False), (False, second)]
+
+    def pages(cluster: object) -> dict[str, dict[str, Page]]:
+        now = looks.pop(0) if len(looks) > 1 else looks[0]
+        return {
+            group: {f"{group}a": page(0), f"{group}b": page(0 if alike else 1)}
+            for group, alike in zip(("g1", "g2"), now, strict=True)
+        }
+
+    def page(digest: int) -> Page:
+        return Page(1, str(digest), {}, {}, 0, [], 0, 0, 0)
+
+    monkeypatch.setattr(audit, "pages_by_group", pages)
+    audit.compare_replicas(trial, audit.Prober(trial.cluster, "prober"))
+    assert [failure.place for failure in trial.failures] == ([] if second else ["g2"])
+
+
+def test_a_replica_that_is_always_a_message_behind_is_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It shows later what the other has shown; sessions are renewed in between."""
+    trial, looks = Trial(draw(1)), iter(range(1_000))
+
+    def pages(cluster: object) -> dict[str, dict[str, Page]]:
+        now = next(looks)
+        return {
+            "g1": {
+                name: Page(1, str(state), {}, {}, 0, [], 0, 0, 0)
+                for name, state in (("a", now), ("b", now - 1))
+            }
+        }
+
+    monkeypatch.setattr(audit, "pages_by_group", pages)
+    audit.compare_replicas(trial, audit.Prober(trial.cluster, "prober"))
+    assert not trial.failures

@@ -16,6 +16,7 @@ from nodes.explore.draw import draw
 from nodes.explore.plan import Caller, Fault, Plan
 from nodes.explore.trial import Trial, run
 from nodes.invariants.linearisable import Linearisable
+from nodes.sim.triggers import Trigger
 from nodes.trace.events import Committed, Stamped
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -113,3 +114,34 @@ def test_every_family_has_a_clean_seed() -> None:
     for family in ("single", "2pc", "qjm", "bookkeeper", "avatar", "hadoop-ha", "packed-paxos", "symmetric"):
         drawn = replace(draw(5, family), faults=[])
         assert run(drawn).clean, family
+
+
+def test_going_back_to_a_checkpoint_of_an_empty_group_is_no_lost_write() -> None:
+    """Who asks the model before it has begun from the barrier is told nothing, not that everything is absent."""
+    faults = [Fault("mark", ["k1"], at_ms=10_000), Fault("recover", ["k1"], at_ms=14_500)]
+    outcome = run(Plan(116, one_group(2), faults=faults, span_ms=15_000))
+    assert outcome.failures == []
+
+
+def test_whoever_comes_first_to_a_place_is_struck() -> None:
+    """Tied to a place that is counted from a later time on; only one of them is struck."""
+    on = Trigger("step", "whoever of g1", name="upgrade/4")
+    faults = [
+        Fault("crash", ["active of g1"], at_ms=1_000),
+        Fault("power_loss", ["whoever of g1"], at_ms=900, on=on),
+    ]
+    trial = Trial(Plan(1, one_group(3), faults=faults, span_ms=30_000))
+    trial.run()
+    assert [fault.verb for fault, _ in trial.done] == ["crash", "power_loss"]
+    (old,), (new,) = (names for _, names in trial.done)
+    assert old != new
+
+
+def test_the_second_standby_is_another_one_than_the_first() -> None:
+    faults = [
+        Fault("pause", ["standby 2 of g1"], at_ms=1_000),
+        Fault("pause", ["standby of g1"], at_ms=1_000),
+    ]
+    trial = Trial(Plan(1, one_group(2), faults=faults))
+    trial.run()
+    assert len({name for _, names in trial.done for name in names}) == 2

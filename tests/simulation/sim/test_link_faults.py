@@ -85,6 +85,21 @@ def test_a_clogged_link_delivers_everything_in_order_when_it_opens() -> None:
     assert arrived == messages and not cluster.faults.standing
 
 
+@pytest.mark.parametrize("lost", [False, True])
+def test_messages_of_one_kind_wait_while_others_travel(lost: bool) -> None:
+    cluster = settled()
+    arrived = received(cluster, "mds2")
+    fault = cluster.faults.hold("mds1", "mds2", "CheckOperation", lost=lost)
+    late = CheckOperation("x", 1)
+    send(cluster, "mds1", "mds2", late)
+    assert arrived == [] and pinged(cluster, "mds1", "mds2") == 20, "other kinds go through"
+    send(cluster, "mds3", "mds2", CheckOperation("x", 2))
+    assert arrived == [CheckOperation("x", 2)], "another link"
+    assert cluster.faults.heal("mds1", "mds2") == fault
+    cluster.run_for(MILLISECOND)
+    assert (late in arrived) is not lost and not cluster.faults.standing
+
+
 def test_what_a_server_sent_before_it_died_waits_in_a_clogged_link() -> None:
     cluster = settled()
     arrived = received(cluster, "mds2")

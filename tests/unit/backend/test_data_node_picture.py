@@ -28,4 +28,7 @@ def test_a_data_node_is_no_metadata_server() -> None:
     assert (node.process, node.faults) == ("running", [])
     picture.apply(story(10, "control", e.FaultInjected(2, "crash", ["dn1"], {})), 0)
     assert (node.process, node.pid) == ("stopped", 0)
+    assert node.blocks == 3
+    picture.apply(story(11, "control", e.FaultInjected(3, "new_disk", ["dn1"], {})), 0)
+    assert (node.blocks, node.octets, node.damaged) == (0, 0, 0)
     assert list(picture.servers) == servers and picture.data_nodes["dn2"].process == "stopped"

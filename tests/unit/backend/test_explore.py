@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from backend.cli import entry
 from backend.explore import found
-from backend.explore.campaign import Campaign, Target
+from backend.explore.campaign import Campaign, Target, shrunk
 from backend.explore.executors import WorkersLost
 from backend.explore.work import Job, encode, outcome_of, work
 from backend.scenarios.reading import read
@@ -111,3 +112,35 @@ def test_a_seed_is_one_plan_wherever_it_runs() -> None:
 def test_given_seeds_are_run_exactly() -> None:
     tally = Campaign(Target(("single", "mams")), Dying(4), range(5, 9), None).run()
     assert tally.seeds == 4 and tally.by_family == {"single": 2, "mams": 2}
+
+
+class Late:
+    """Workers that first tell what was still under way when the search ended."""
+
+    width = 1
+
+    def __init__(self, before: list[Outcome]):
+        self._waiting = [msgspec.msgpack.encode(outcome) for outcome in before]
+
+    def submit(self, job: bytes) -> None:
+        self._waiting.append(msgspec.msgpack.encode(failing(msgspec.msgpack.decode(job, type=Job).seed)))
+
+    def results(self, timeout_s: float) -> Iterator[bytes]:
+        yield self._waiting.pop(0)
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+def test_trials_that_were_under_way_are_not_taken_for_shrunk_ones() -> None:
+    done: list[int] = []
+    shrunk(Late([failing(1), failing(2)]), [failing(3)], 10, lambda outcome: done.append(outcome.plan.seed))
+    assert done == [3]
+
+
+def test_a_search_whose_workers_are_lost_has_failed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("backend.explore.cli.Processes", lambda jobs: Dying(2))
+    assert entry(["explore", "--protocol", "single", "--seeds", "1..9"]) == 1
+    assert "incomplete: the Dask cluster has gone" in capsys.readouterr().err

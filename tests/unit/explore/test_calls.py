@@ -33,7 +33,7 @@ def test_every_drawn_call_is_understood() -> None:
     cluster = ClusterConfig(groups=[GroupConfig("g1", 1, ["mds1"])], data=DataConfig(["dn1"]))
     verbs: set[str] = set()
     for seed in range(60):
-        for caller in draw_callers(random.Random(seed), cluster, 5_000):
+        for caller in draw_callers(random.Random(seed), cluster, ["c1", "c2", "c3"], 5_000, [1_000]):
             for call in caller.calls:
                 parse(call)
                 verbs.add(call.split(" ")[0])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import nodes
-from nodes.explore.draw_faults import CLIENT_MESSAGES, JOURNAL_MESSAGES, MESSAGES, STEPS
+from nodes.explore.progress import CLIENT_MESSAGES, CROSSING, JOURNAL_MESSAGES, MESSAGES, STEPS
 from nodes.families import FAMILIES
 
 ROOT = Path(nodes.__file__).parent
@@ -45,5 +45,10 @@ def test_every_family_has_steps() -> None:
 
 def test_every_message_is_one_that_is_sent() -> None:
     source = source_of(".")
-    names = [*CLIENT_MESSAGES, *JOURNAL_MESSAGES, *(name for each in MESSAGES.values() for name in each)]
+    names = [
+        *CLIENT_MESSAGES,
+        *CROSSING,
+        *JOURNAL_MESSAGES,
+        *(name for each in MESSAGES.values() for name in each),
+    ]
     assert [name for name in names if not re.search(rf"^class {name}\(", source, re.MULTILINE)] == []

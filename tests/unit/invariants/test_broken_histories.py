@@ -6,6 +6,7 @@ from typing import Any
 
 from nodes.config import one_group
 from nodes.invariants import registry
+from nodes.metadata.records import result_sum
 from nodes.trace.events import Applied, Committed, Cut, Delivered, Invoked, Serving, Warned
 from tests.unit.invariants.story import MS, Story, crc_of, good
 
@@ -134,9 +135,23 @@ def test_an_effect_after_an_error() -> None:
 
 def test_an_answer_that_belongs_to_another_place() -> None:
     story = serving()
-    story.commit("mds1", 2, 1, 7)
-    story.call(7, CREATE, (2, 3), ["Made", 2])
-    assert "answered as place 3 of group 2 but is place 1 of group 2" in story.red()["exactly once"]
+    story.commit("mds1", 2, 1, 6, 7)
+    story.call(7, CREATE, (2, 1), ["Made", 2])
+    assert "answered as place 1 of group 2 but is place 2 of group 2" in story.red()["exactly once"]
+
+
+def test_a_call_is_answered_with_another_result_than_its_record_has() -> None:
+    """Told once by whoever carried it out, whose answer was lost, and by the next one from memory."""
+    for told, right in ((["Made", 2], True), (["Made", 3], False), (["Done"], False)):
+        story = serving()
+        story.durable("mds1", 2)
+        made = [result_sum(["Made", 2])]
+        story.tell("mds1", Committed("g1", 2, 1, crc_of(2, 1), ["mds1"], 1, [("c", 7)], [], made))
+        story.serve("mds2", 3, 2)
+        story.call(7, CREATE, (3, 0), told, server="mds2", epoch=2, tries=2)
+        found = story.red().get("exactly once", "")
+        assert (found == "") is right, told
+        assert right or "the record that carried it out has another result" in found
 
 
 # --- same sn same state -------------------------------------------------------------------------------------

@@ -60,6 +60,15 @@ def test_an_adopted_group_told_of_twice_is_harmless() -> None:
     assert story.red() == {}
 
 
+def test_one_that_served_last_need_not_hold_what_a_later_tenure_committed() -> None:
+    """The later one ends before it serves, and nobody does after it."""
+    story = Story()
+    story.serve("mds1", 1, 1)
+    story.durable("mds2", 1, 1)
+    story.commit("mds2", 2, 2)
+    assert story.red() == {}
+
+
 def test_cut_restart_and_image_begin_a_journal_anew() -> None:
     story = Story()
     for sn in (1, 2, 3):

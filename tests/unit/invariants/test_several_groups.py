@@ -8,7 +8,8 @@ from nodes.invariants.atomic import PATIENCE_NS
 from nodes.metadata import fsck
 from nodes.metadata.pages import Page
 from nodes.trace.base import Event
-from nodes.trace.events import Applied, Called, Committed, SharedStep, Stamped
+from nodes.trace.checkpoints import BarrierWritten, TakenBack
+from nodes.trace.events import Applied, Called, Committed, Invoked, SharedStep, Stamped
 from nodes.units import DIRECTORY, GROUP_SHIFT, ROOT
 
 SECOND = 1_000_000_000
@@ -109,6 +110,25 @@ def test_a_list_that_lacks_what_was_answered_before() -> None:
     assert "linearisable" in red
 
 
+def test_a_read_behind_a_restart_may_bear_an_earlier_stamp() -> None:
+    """Clocks of groups begin anew: what was read, not written, at a later stamp is in no record."""
+    made = ["Made", 2 << GROUP_SHIFT | DIRECTORY | 1]
+    before = [
+        called("mds1", 1, ["Mkdir", "/a", False, 0o755], made, 10),
+        called("mds1", 2, ["List", "/", "", 10], ["Listing", ["a"], False], 90),
+    ]
+    for names, right in ((["a"], True), ([], False)):
+        lamps = registry.start(many_groups(2, 1))
+        after = called("mds3", 3, ["List", "/", "", 10], ["Listing", names, False], 20)
+        for number, (server, event) in enumerate([*BEGUN, *before], 1):
+            lamps.on_event(Stamped(server, 1, number, number * 1000, 0, event))  # type: ignore[arg-type]
+        lamps.paths()
+        lamps.on_event(Stamped(after[0], 1, 99, 99_000, 0, after[1]))  # type: ignore[arg-type]
+        lamps.finish()
+        assert "linearisable" not in {failure.invariant for failure in lamps.unjudged}
+        assert ("linearisable" in {failure.invariant for failure in lamps.failures}) is not right
+
+
 def test_a_check_that_begins_late_claims_nothing() -> None:
     """The control plane was started again: what the groups had committed before is not known to it."""
     file = ["Made", 2 << GROUP_SHIFT | 2]
@@ -137,3 +157,55 @@ def test_the_scan_finds_directories_that_are_named_twice_or_only_by_each_other()
     assert "two dentries" in fsck.faults([page(1, {ROOT: {"a": two, "b": two}}), page(2, {two: {}})])[0]
     circle = [page(1, {ROOT: {}, one: {"in": two}}), page(2, {two: {"in": one}})]
     assert [line.partition(":")[0] for line in fsck.faults(circle)] == ["detached", "detached"]
+
+
+def test_what_was_carried_out_and_set_aside_was_there_until_then_whatever_its_call_is_answered_later() -> (
+    None
+):
+    """The answer of a mkdir is lost, a file is made in the directory, a recovery takes both away, and the mkdir is refused when it is asked again."""
+    file = ["Made", 2 << GROUP_SHIFT | 2]
+    mkdir = ["Mkdir", "/a", False, 0o755]
+    refused = Called("client1.a", 2, mkdir, 200, 900, None, "EEXIST", "mds1", 2, 5, 1, 2, 60)
+    events = [
+        *BEGUN,
+        ("mds1", BarrierWritten("g1", "k", 5, 1, 1, 0, 0)),
+        ("mds3", BarrierWritten("g2", "k", 5, 1, 1, 0, 0)),
+        ("client2", Invoked("client1.a", 2, mkdir, 200)),
+        committed("mds1", 2, 20),
+        committed("mds3", 3, 30),
+        called("mds3", 3, ["Create", "/a/f", 0o644], file, 30),
+        ("mds1", TakenBack("g1", 1, "k", 2, 1, 0, 0, 0, 0)),
+        ("mds3", TakenBack("g2", 1, "k", 2, 1, 0, 0, 0, 0)),
+        ("mds1", Committed("g1", 2, 2, 9, ["mds1"], 1, [("client1.b", 1)], [50])),
+        (
+            "client2",
+            Called("client1.b", 1, mkdir, 700, 750, ["Made", 2 << GROUP_SHIFT | DIRECTORY | 3], "", "mds1", 2, 2, 1, 1, 50),
+        ),
+        ("client1", refused),
+    ]  # fmt: skip
+    lamps = told(*events)
+    assert not [failure for failure in lamps.failures if failure.invariant == "linearisable"]
+    assert lamps.paths() == {"/": True, "/a": True}
+
+
+def test_the_model_goes_on_behind_a_recovery_though_a_dead_client_was_never_answered() -> None:
+    """Its call waits for an answer for a minute and a half; who asks when no call is under way does not."""
+    made = ["Made", 2 << GROUP_SHIFT | DIRECTORY | 1]
+    back = {
+        "mds1": TakenBack("g1", 1, "k", 2, 3, 0, 0, 0, 0),
+        "mds3": TakenBack("g2", 1, "k", 2, 3, 0, 0, 0, 0),
+    }
+    after = Called("client1.a", 3, ["Mkdir", "/c", False, 0o755], 900, 950, made, "", "mds1", 2, 4, 1, 1, 40)
+    events = [
+        *BEGUN,
+        ("client2", Invoked("client1.a", 2, ["Mkdir", "/b", False, 0o755], 200)),
+        committed("mds1", 2, 20),
+        ("mds1", BarrierWritten("g1", "k", 30, 3, 1, 0, 0)),
+        ("mds3", BarrierWritten("g2", "k", 30, 3, 1, 0, 0)),
+        *back.items(),
+        ("client1", after),
+    ]
+    lamps = registry.start(many_groups(2, 1))
+    for number, (server, event) in enumerate(events, 1):
+        lamps.on_event(Stamped(server, 1, number, number * 1000, 0, event))  # type: ignore[arg-type]
+    assert lamps.paths() == {"/": True, "/b": True, "/c": True}

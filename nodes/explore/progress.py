@@ -1,0 +1,107 @@
+"""Places in the progress of servers that faults can be tied to, by replication: the steps that they tell, the messages that they send."""
+
+from __future__ import annotations
+
+JOURNAL_STEPS = tuple(f"takeover/{step}" for step in ("recover", "catch up", "flush", "serve"))
+STEPS = {
+    "mams": (
+        "election/draw",
+        "election/lock",
+        *(f"upgrade/{step}" for step in range(8)),
+        "upgrade/2b",
+        "configuration/both",
+        "shrink/",
+        "shrink/ACK",
+        *(f"renewing/{step}" for step in ("open", "image", "journal", "standby")),
+        *(f"image/{step}" for step in ("order", "taken", "failed", "full", "room", "alone")),
+        *(f"checkpoint/{step}" for step in ("begin", "time", "drain", "drained", "decided", "resume")),
+        "force/ordered",
+    ),
+    **dict.fromkeys(("shared-qjm", "shared-bookkeeper", "shared-hadoop", "shared-filer"), JOURNAL_STEPS),
+    "paxos": (
+        "election/draw",
+        "election/lock",
+        *(f"upgrade/{step}" for step in range(1, 5)),
+        "view/",
+        "force/ordered",
+    ),
+    "symmetric": (
+        *(f"view change/{step}" for step in ("propose", "flush", "settle", "leases", "install")),
+        "force/ordered",
+        "force/2b",
+    ),
+}
+"""What `StepTaken` says, by replication."""
+TAKEOVER = ("election", "upgrade", "takeover", "view change", "configuration")
+"""Procedures in which the log changes hands."""
+CLIENT_MESSAGES = ("Request", "Answer", "CheckOperation", "Checked")
+MESSAGES = {
+    "mams": (
+        "Prepare",
+        "Prepared",
+        "Commit",
+        "Recover",
+        "Promise",
+        "Register",
+        "Renew",
+        "Renewed",
+        "TakeImage",
+    ),
+    "paxos": (
+        "PaxosPrepare",
+        "PaxosPromise",
+        "Accept",
+        "Accepted",
+        "Success",
+        "AskLease",
+        "LeaseGranted",
+        "PaxosJoin",
+    ),
+    "symmetric": (
+        "Broadcast",
+        "Held",
+        "Missing",
+        "Alive",
+        "Leaving",
+        "JoinView",
+        "Welcome",
+        "Flush",
+        "Flushed",
+        "Fetch",
+        "Fetched",
+        "Settle",
+        "Settled",
+        "Installed",
+    ),
+}
+CROSSING = (
+    "OpReq",
+    "CommitReq",
+    "AbortReq",
+    "Ack",
+    "DecisionReq",
+    "VoteReq",
+    "Vote",
+    "Decision",
+    "Decided",
+    "OutcomeReq",
+)
+"""Between the actives of two groups that carry out one operation."""
+JOURNAL_MESSAGES = (
+    "NewEpoch",
+    "EpochPromised",
+    "WriteJournal",
+    "JournalWritten",
+    "AcceptJournal",
+    "FinishSegment",
+    "AddEntry",
+    "EntryAdded",
+    "LedgerFenced",
+)
+WRITES = ("lock", "epoch", "configuration", "generation")
+"""Last parts of paths in coordination whose changes matter most."""
+
+
+def messages_of(replication: str) -> tuple[str, ...]:
+    """Between servers of one group, or a server and the journal nodes."""
+    return MESSAGES.get(replication, JOURNAL_MESSAGES)
