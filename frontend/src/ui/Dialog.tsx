@@ -14,12 +14,20 @@ export function Dialog({ opened, title, onClose, children }: Props) {
     if (opened) dialog.current?.showModal();
     else dialog.current?.close();
   }, [opened]);
+  /** The browser says "close" later than it closes; by then the next question may stand here. */
+  const onClosed = (): void => {
+    if (dialog.current?.open === false) onClose();
+  };
   return (
     <dialog
       ref={dialog}
       className="dialog"
       aria-label={title}
-      onClose={onClose}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClose={onClosed}
       onPointerDown={(event) => event.target === dialog.current && onClose()}
     >
       {opened && (
