@@ -15,9 +15,16 @@ export interface Act {
   impossible: string;
 }
 
+interface VerbListProps {
+  acts: Act[];
+  onDone: () => void;
+  /** The verb that stands open at first. */
+  asks?: string | undefined;
+}
+
 /** What can be done now as a list of buttons; an act that has options opens them in place. */
-export function VerbList({ acts, onDone }: { acts: Act[]; onDone: () => void }) {
-  const [open, setOpen] = useState<string | null>(null);
+export function VerbList({ acts, onDone, asks }: VerbListProps) {
+  const [open, setOpen] = useState<string | null>(asks ?? null);
   const possible = acts.filter(({ impossible }) => impossible === "");
   if (possible.length === 0) return <p className="soft verbs-none">{acts[0]?.impossible}</p>;
   return (

@@ -6,6 +6,7 @@ import { type Scene, type Script, START, takeoverScript, VIEW_SCRIPT } from "./g
 const event = (kind: string, fields: object): LabEvent => ({ kind, server: "mds2", ...fields }) as LabEvent;
 const SCENE: Scene = {
   leader: "mds1",
+  served: true,
   servers: ["mds1", "mds2", "mds3"],
   session_timeout_ms: 5000,
   group: "",
@@ -27,6 +28,11 @@ const play = (script: Script, story: readonly LabEvent[]) =>
 describe("the guide of a takeover", () => {
   it("goes on with the cluster's events only", () => {
     expect(play(MAMS, STORY)).toEqual({ reached: 5, told: 5, old: "mds1", next: "mds2", epoch: 2 });
+  });
+
+  it("does not say that a server answers which waits for others", () => {
+    expect(MAMS.words(START, SCENE)).toContain("mds1 is the active: it answers every call");
+    expect(MAMS.words(START, { ...SCENE, served: false })).toContain("Nobody answers now");
   });
 
   it("waits for the active to be harmed, not for anybody", () => {

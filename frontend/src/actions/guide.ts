@@ -19,6 +19,8 @@ export interface Guide {
 export interface Scene {
   /** Who leads. */
   leader: string;
+  /** Whether it answers. */
+  served: boolean;
   /** All servers of the group. */
   servers: readonly string[];
   session_timeout_ms: number;
@@ -80,10 +82,12 @@ export function takeoverScript({ leads, follows, behind, election, term, place }
           return guide;
       }
     },
-    words(guide, { leader, session_timeout_ms, group }) {
+    words(guide, { leader, served, session_timeout_ms, group }) {
       const { old, next, epoch } = guide;
       const wait_s = session_timeout_ms / 1000;
       const calls = leads === "primary" ? "write" : "call";
+      if (guide.told === 0 && !served)
+        return "Nobody answers now: too few servers are left. Restart those that are stopped.";
       return [
         `${leader || "One server"} is the ${leads}${group && ` of ${group}`}: it answers every ${calls}${group && " there"}. Click its card and crash it.`,
         `${old} is gone, and nobody answers. The others may not act before its session has ended: up to ${wait_s} s.`,

@@ -59,7 +59,7 @@ function act(key: string): boolean {
   const targets = targetsFor(verb);
   const { selection } = useLab.getState();
   if (verb.asks && selection?.kind === "server") {
-    useLab.setState({ menu: selection });
+    useLab.setState({ menu: { ...selection, asks: verb.verb } });
     return true;
   }
   useLab.setState({ menu: null });

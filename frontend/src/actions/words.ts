@@ -45,7 +45,8 @@ const DONE: Record<string, (targets: readonly string[], options: Options) => str
     `${way(targets, options)} now loses ${Math.round(Number(options.share) * 100)}% of its messages`,
   take_lock: (targets) => `Took the lock of ${listed(targets)} from its owner`,
   force_view: (targets) => `Asked ${targets.at(-1)} for a new view`,
-  force: (targets, options) => `Forced ${targets.at(-1)} to serve from sn ${options.sn ?? "its last"} on`,
+  force: (targets, options) =>
+    `Forced ${targets.at(-1)} to serve${options.sn === undefined ? "" : ` from sn ${options.sn} on`}`,
   expire_session: (targets) => `Ended the session of ${listed(targets)}`,
   slow_disk: (targets, options) =>
     Number(options.ms) > 0

@@ -72,6 +72,11 @@ export function leads(role: Role): boolean {
   return LEADING.includes(role);
 }
 
+/** Whether calls of its group are answered there: it leads, says so itself, and runs. */
+export function serves({ believes, process }: { believes: string; process: string }): boolean {
+  return process === "running" && leads(believes as Role);
+}
+
 const TONES = new Map(Object.values(ROLES).map(({ letter, tone }) => [letter, tone]));
 
 /** The colours of a letter; what letters share is what their roles share. */

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { type Guide, type Scene, type Script, START, takeoverScript, VIEW_SCRIPT } from "../actions/guide";
+import { serves } from "../families/roles";
 import type { Vocabulary } from "../families/vocabulary";
 import { events, isLive, type LabState, useLab, useWords } from "../store/store";
 
@@ -39,6 +40,7 @@ function sceneOf({ live, cluster }: LabState): Scene {
   const servers = Object.values(live.servers).filter(({ group }) => group === first?.name);
   return {
     leader: first?.active ?? "",
+    served: servers.some(serves),
     servers: servers.map(({ name }) => name),
     session_timeout_ms: cluster?.timing.session_timeout_ms ?? SESSION_TIMEOUT_MS,
     group: several ? (first?.name ?? "") : "",

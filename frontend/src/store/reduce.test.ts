@@ -103,6 +103,9 @@ describe("reduce", () => {
     const found = reduce(gone, [told("ProcessFound", { of_server: "dn1", pid: 9, role: "none" }, "control")]);
     expect(found.data_nodes.dn1).toMatchObject({ process: "running", pid: 9, warning: "", blocks: 3 });
     expect(before.data_nodes.dn1.blocks).toBe(0);
+    const newDisk = { fault: 5, verb: "new_disk", targets: ["dn1"], options: {} };
+    const empty = reduce(found, [told("FaultInjected", newDisk, "control")]);
+    expect(empty.data_nodes.dn1).toMatchObject({ process: "stopped", blocks: 0, octets: 0, damaged: 0 });
   });
 
   it("does not keep faults that are over at once", () => {

@@ -229,6 +229,8 @@ const STEPS: Steps = {
 function strike(server: Struck, event: { fault: number; verb: string }): void {
   server.faults = [...server.faults, event.fault];
   if (ENDS_PROCESS.has(event.verb)) stop(server);
+  if (event.verb === "new_disk" && "blocks" in server)
+    Object.assign(server, { blocks: 0, octets: 0, damaged: 0 });
   else if (event.verb === "pause") server.process = "paused";
 }
 

@@ -33,7 +33,8 @@ export type Selection =
 
 /** What a menu is open for. */
 export type Pointed =
-  | { kind: "server"; name: string }
+  /** `asks`: the verb whose question stands open in it. */
+  | { kind: "server"; name: string; asks?: string }
   | { kind: "link"; a: string; b: string }
   | { kind: "group"; name: string }
   | { kind: "process"; name: string };

@@ -62,12 +62,17 @@ export function Menu({ geometry }: { geometry: Geometry }) {
         {pointed !== null && (
           <>
             <h2 className="menu-title">{titleOf(pointed)}</h2>
-            <MenuBody key={titleOf(pointed)} pointed={pointed} />
+            <MenuBody key={keyOf(pointed)} pointed={pointed} />
           </>
         )}
       </Popover.Dropdown>
     </Popover>
   );
+}
+
+/** Another question is another menu, though it is of the same server. */
+function keyOf(pointed: Pointed): string {
+  return pointed.kind === "server" ? `${pointed.name} ${pointed.asks}` : titleOf(pointed);
 }
 
 function titleOf(pointed: Pointed): string {
@@ -114,6 +119,7 @@ function MenuBody({ pointed }: { pointed: Pointed }) {
   const server = live.servers[pointed.name];
   if (server === undefined) return <p className="soft">{pointed.name} is not part of the live run.</p>;
   const where = processes.find(({ name }) => name === pointed.name);
+  if (pointed.asks !== undefined) return <ServerVerbs name={pointed.name} asks={pointed.asks} />;
   return (
     <>
       {server.warning && <p className="menu-warning">{server.warning}</p>}
@@ -171,10 +177,13 @@ function ensembleProcess(coordination: Coordination | null): Process {
   return states.size === 1 && only !== undefined ? only : (coordination?.process ?? "stopped");
 }
 
-function ServerVerbs({ name }: { name: string }) {
+/** All that can be done to a server, or the one verb that asks. */
+function ServerVerbs({ name, asks }: { name: string; asks?: string }) {
   const { verbs, links, live, processes } = useLab();
   const server = live.servers[name];
   if (server === undefined) return null;
   const process = processes.find((each) => each.name === name)?.process ?? server.process;
-  return <VerbList acts={serverActs(verbs, { ...server, process }, links)} onDone={close} />;
+  const acts = serverActs(verbs, { ...server, process }, links);
+  const shown = acts.filter(({ verb }) => asks === undefined || verb.verb === asks);
+  return <VerbList acts={shown} onDone={close} asks={asks} />;
 }

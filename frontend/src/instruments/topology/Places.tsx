@@ -1,5 +1,6 @@
 import type { Counters } from "../../api/counts";
-import type { Client, EnsembleServer, Group } from "../../api/types";
+import type { Client, EnsembleServer, Group, Server } from "../../api/types";
+import { serves } from "../../families/roles";
 import { isLive, rates, useLab, useWords } from "../../store/store";
 import { count, milliseconds } from "../../store/time";
 import { type Box, COORDINATION } from "./layout";
@@ -13,8 +14,7 @@ export function placed(box: Box) {
 interface LaneProps {
   box: Box;
   group: Group | undefined;
-  /** Its servers by name. */
-  servers: readonly string[];
+  servers: readonly Server[];
   /** What its active counts now; not known of a past moment, or while none answers. */
   counters: Counters | undefined;
   onOpen: () => void;
@@ -35,16 +35,35 @@ export function LaneSign({ box, group, servers, counters, onOpen }: LaneProps) {
         <span>
           {words.settled} {words.place} <b>{count(commit_sn)}</b>
         </span>
-        {words.locked ? <Lock owner={group.lock_owner} /> : <View group={group} servers={servers} />}
+        {words.locked ? (
+          <Lock group={group} served={servers.some(serves)} />
+        ) : (
+          <View group={group} servers={servers.map((server) => server.name)} />
+        )}
         {counters !== undefined && <Counted name={name} counters={counters} />}
       </button>
     </div>
   );
 }
 
-function Lock({ owner }: { owner: string }) {
-  if (owner === "") return <span className="lane-nobody">nobody holds the lock</span>;
-  return <span>lock: {owner}</span>;
+/** Who holds the lock; it may be held by a server that waits for others before it serves. */
+function Lock({ group, served }: { group: Group; served: boolean }) {
+  const { name, lock_owner } = group;
+  if (lock_owner === "") return <span className="lane-nobody">nobody holds the lock</span>;
+  return (
+    <>
+      <span>lock: {lock_owner}</span>
+      {!served && (
+        <span
+          className="lane-nobody"
+          data-testid={`unserved-${name}`}
+          title={`${lock_owner} serves as soon as enough of the others answer it`}
+        >
+          nobody serves
+        </span>
+      )}
+    </>
+  );
 }
 
 /** Who is in the primary partition, and who is not. */

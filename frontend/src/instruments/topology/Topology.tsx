@@ -180,7 +180,7 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
             key={name}
             box={box}
             group={groups[name]}
-            servers={servers.filter((server) => server.group === name).map((server) => server.name)}
+            servers={servers.filter((server) => server.group === name)}
             counters={live ? counters[name] : undefined}
             onOpen={() => useLab.setState({ menu: { kind: "group", name } })}
           />
