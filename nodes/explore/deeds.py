@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from nodes.explore.plan import Fault
+from msgspec.structs import replace
+
+from nodes.explore.plan import FIRST, Fault
 from nodes.explore.stage import Stage
 from nodes.roles import FOLLOWING, LEADING
 from nodes.sim.faulting import FaultUnsupported
@@ -22,6 +24,19 @@ def carry_out(cluster: Stage, fault: Fault) -> list[str]:
     else:
         cluster.faults.do(fault.verb, list(dict.fromkeys(names)), fault.options)
     return names
+
+
+def as_of_now(cluster: Stage, fault: Fault) -> Fault:
+    """The fault with the names of those who have the roles now that it speaks of as the first ones; who has none stays a word."""
+
+    def name(word: str) -> str:
+        try:
+            return resolve(cluster, word.removeprefix(FIRST)) if word.startswith(FIRST) else word
+        except FaultUnsupported:
+            return word
+
+    on = fault.on and replace(fault.on, server=name(fault.on.server))
+    return replace(fault, targets=[name(word) for word in fault.targets], on=on)
 
 
 def take_back(cluster: Stage, fault: Fault, names: list[str]) -> None:

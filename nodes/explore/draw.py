@@ -14,6 +14,8 @@ from nodes.explore.draw_episodes import Episodes
 from nodes.explore.draw_faults import FaultDrawer
 from nodes.explore.draw_load import CALLERS, draw_callers
 from nodes.explore.plan import Fault, Plan
+from nodes.explore.stories import stories_of
+from nodes.explore.stories.scene import Scene
 from nodes.families import FAMILIES
 from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.sim.conditions import CALM, Conditions
@@ -21,6 +23,8 @@ from nodes.sim.conditions import CALM, Conditions
 SESSIONS = (3, 5, 8, 12)
 """A span lasts so many session time-outs."""
 SPAN_MAX_MS = 15_000
+STORIES = 0.7
+"""Share of seeds that are stories."""
 FAULTS = ("scattered", "scattered", "episodes", "episodes", "episodes", "both")
 """How a seed's faults are drawn."""
 BEYOND = 0.05
@@ -36,12 +40,25 @@ def draw(seed: int, protocol: str = "", holes: Holes = NO_HOLES, mutations: Muta
     rng = random.Random(f"{seed}/plan")
     drawn = rng.choice(SAFE)
     cluster = draw_cluster(rng, protocol or drawn, holes, mutations)
+    if rng.random() < STORIES:
+        return told(rng, seed, cluster)
     span_ms = min(SPAN_MAX_MS, rng.choice(SESSIONS) * cluster.timing.session_timeout_ms)
     clients = [f"c{number}" for number in range(1, rng.choice(CALLERS) + 1)]
     faults = draw_faults(rng, cluster, clients, span_ms)
     callers = draw_callers(rng, cluster, clients, span_ms, moments_of(faults))
     conditions = bearable(draw_conditions(rng), cluster)
     return Plan(seed, patient(cluster, conditions), conditions, callers, faults, span_ms)
+
+
+def told(rng: random.Random, seed: int, cluster: ClusterConfig) -> Plan:
+    """A story on a cluster of this family."""
+    scene = Scene(rng, cluster)
+    rng.choice(stories_of(scene.family))(scene)
+    conditions = CALM if rng.random() < 0.7 else bearable(draw_conditions(rng), scene.cluster)
+    conditions = replace(conditions, session_max_ms=scene.session_max_ms)
+    faults = within(scene.cluster, scene.faults)
+    span_ms = min(SPAN_MAX_MS, scene.span_ms)
+    return Plan(seed, patient(scene.cluster, conditions), conditions, scene.callers, faults, span_ms)
 
 
 def bearable(conditions: Conditions, cluster: ClusterConfig) -> Conditions:

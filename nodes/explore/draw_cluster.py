@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+from msgspec.structs import replace
+
 from nodes.config import (
     ClusterConfig,
     DataConfig,
@@ -35,10 +37,7 @@ def draw_cluster(
         placement=rng.choice(("hash", "random", "subtree", "ddg")),
         granularity=Granularity(rng.randint(1, 3), rng.choice((1, 2, 16)), rng.choice((1, 4, 2048))),
         cross_group=rng.choice(("s2pc_mp", "two_phase")),
-        groups=[
-            GroupConfig(f"g{g}", g, [f"mds{(g - 1) * size + i}" for i in range(1, size + 1)])
-            for g in range(1, groups + 1)
-        ],
+        groups=named_groups(groups, size),
         order=rng.choice(("fast", "fast", "plain")),
         timing=draw_timing(rng),
         holes=holes,
@@ -54,6 +53,21 @@ def draw_cluster(
         data=draw_data(rng),
         journal=_journal(rng, family),
     )
+
+
+def named_groups(groups: int, size: int) -> list[GroupConfig]:
+    return [
+        GroupConfig(f"g{g}", g, [f"mds{(g - 1) * size + i}" for i in range(1, size + 1)])
+        for g in range(1, groups + 1)
+    ]
+
+
+def sized(cluster: ClusterConfig, groups: int, size: int) -> ClusterConfig:
+    """The same cluster with so many groups of this size, as far as its family goes."""
+    family = family_named(cluster.protocol)
+    size = min(max(size, 1 if family.standbys == 0 else 2), family.standbys_max + 1)
+    fits = named_groups(min(groups, family.groups_max), size)
+    return replace(cluster, groups=fits, min_in_step=min(cluster.min_in_step, size))
 
 
 def _groups(rng: random.Random, family: Family) -> int:

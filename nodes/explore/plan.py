@@ -14,6 +14,8 @@ from nodes.sim.triggers import Trigger
 
 WHOEVER = "whoever of "
 """Begins the word for the member of a group that comes first to the place that a fault is tied to."""
+FIRST = "first "
+"""Begins a role as of the moment at which the load begins: `first active of g1` is the same server all through a trial."""
 
 
 class Fault(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
@@ -22,7 +24,8 @@ class Fault(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaul
     verb: str
     """Of the fabric (docs/faults.md), or `heal`, `mark`, `recover` of a checkpoint."""
     targets: list[str] = []
-    """Names, or roles as of that moment: `active of g1`, `standby of g1`, `standby 2 of g1`; `whoever of g1`: who came to the place `on`."""
+    """Names, or roles as of that moment: `active of g1`, `standby of g1`, `standby 2 of g1`; `first active of g1`: as of the beginning of the load;
+    `whoever of g1`: who came to the place `on`."""
     options: dict[str, Any] = {}
     at_ms: Milliseconds = 0
     on: Trigger | None = None

@@ -14,7 +14,7 @@ from nodes.explore.atlas import Atlas
 from nodes.explore.branches import EVERY, Arcs
 from nodes.explore.core import disturbed_still, heal_all, heal_core
 from nodes.explore.coverage import Coverage
-from nodes.explore.deeds import carry_out, resolve, take_back
+from nodes.explore.deeds import as_of_now, carry_out, resolve, take_back
 from nodes.explore.plan import WHOEVER, Caller, Failure, Fault, Outcome, Plan
 from nodes.explore.simulated import SimStage
 from nodes.explore.stage import Member, Scripted, Stage
@@ -132,7 +132,7 @@ class Trial:
         cluster.prepare(plan.callers)
         start_ns = cluster.now_ns
         todo: list[tuple[int, Callable[[], None]]] = []
-        for fault in plan.faults:
+        for fault in [as_of_now(cluster, fault) for fault in plan.faults]:
             begin = partial(self._begin, fault) if fault.on is None else partial(self._arm, fault, fault.on)
             todo.append((fault.at_ms, begin))
         for caller in plan.callers:

@@ -139,6 +139,7 @@ class SimCluster:
         links = Links(self._rng("links"), conditions)
         self.net = Net(self.loop, Codec(MESSAGES), links)
         self.ensemble = Ensemble(self.loop, links, lambda event: self.tell(COORDINATION, event))
+        self.ensemble.max_session_ms = conditions.session_max_ms
         self.servers: dict[str, Server] = {}
         self.workload: Workload | None = None
         self.faults = SimFaults(self)

@@ -13,6 +13,7 @@ MICROSECOND = 1_000
 CAPACITY = 1 << 40
 """Bytes of a medium that nobody fills."""
 LARGEST_US = 60_000_000
+SESSION_MAX_MS = 60_000
 
 
 class BadConditions(Exception):
@@ -55,6 +56,8 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reorder_us: int = 5_000
     disk_capacity: int = CAPACITY
     """Bytes that each disk holds."""
+    session_max_ms: int = SESSION_MAX_MS
+    """The longest session that coordination negotiates, whatever is configured."""
 
 
 CALM = Conditions()
@@ -71,6 +74,7 @@ def check(conditions: Conditions) -> None:
         _within(name, getattr(conditions, name), 1)
     _within("reorder_us", conditions.reorder_us, LARGEST_US)
     _within("disk_capacity", conditions.disk_capacity, CAPACITY)
+    _within("session_max_ms", conditions.session_max_ms, SESSION_MAX_MS)
 
 
 def _within(name: str, value: float, most: int) -> None:

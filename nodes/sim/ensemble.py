@@ -15,6 +15,7 @@ from nodes.coordination import operations as ops
 from nodes.coordination.codes import Code
 from nodes.coordination.operations import Result, Told, WatchEvent
 from nodes.coordination.tree import OPERATOR, Tree
+from nodes.sim.conditions import SESSION_MAX_MS
 from nodes.sim.connection import COORDINATION, Connection, Reply
 from nodes.sim.links import Links
 from nodes.sim.loop import Loop
@@ -39,7 +40,7 @@ class Ensemble:
         self.links = links
         self.observer = Observer()
         self.min_session_ms = 200
-        self.max_session_ms = 60_000
+        self.max_session_ms = SESSION_MAX_MS
         self.connections: list[Connection] = []
         self._owners: dict[int, Connection] = {}
         """The connection on which the leader takes a session's writes; those on earlier ones are refused, as ZooKeeper does."""

@@ -1,0 +1,108 @@
+"""The lock, the epoch and the configuration change hands while writes are under way."""
+
+from __future__ import annotations
+
+from nodes.explore.stories.scene import BEGIN_MS, COORDINATION, Scene
+from nodes.sim.triggers import Trigger
+
+GROWING = {"mams": "configuration/both", "paxos": "view/", "symmetric": "view change/install"}
+"""The step at which a member is about to count, by replication."""
+WAYS = (
+    ("add", 3, 1),
+    ("add", 3, 1),
+    ("back", 4, 1),
+    ("silent", 4, 1),
+    ("silent", 3, 2),
+    ("silent", 4, 2),
+    ("back", 3, 1),
+)
+"""How members come: new ones, ones that were down, ones that were not heard of; of how many; and how many do."""
+
+
+def joining(scene: Scene) -> None:
+    """A member comes, or comes back, under load; while that is written, acknowledgements are late, and then those who had it all die."""
+    rng = scene.rng
+    way, size, coming = rng.choice(WAYS)
+    scene.shape(sizes=(size,), min_in_step=0)
+    scene.timed(renew_scan_ms=50)
+    session, leader, others = scene.session_ms, scene.leader(), scene.others()
+    change_ms = BEGIN_MS + rng.randrange(session // 2)
+    away_ms = rng.choice((scene.timing.ack_timeout_ms * 2, session * 3 // 2))
+    back_ms = change_ms + away_ms
+    comes = rng.sample(others, min(coming, len(others)))
+    if way == "add":
+        back_ms = change_ms
+        comes = [f"mds{len(others) + 2}"]
+        scene.fault(change_ms, "add_server", ["g1"])
+    for name in comes if way != "add" else []:
+        if way == "back":
+            scene.fault(change_ms, "crash", [name], away_ms)
+        else:
+            scene.fault(change_ms, "cut", [leader, name], away_ms + rng.randrange(20))
+    if scene.chance(0.7):
+        scene.fault(back_ms - 30, "delay", [leader, COORDINATION], 2 * session, ms=rng.choice((10, 30, 50)))
+    if scene.chance(0.4):
+        scene.fault(back_ms - 30, "slow_disk", [leader], 2 * session, ms=rng.choice((5, 30)))
+    step = GROWING.get(scene.family.replication)
+    reaches = Trigger("step", leader, 1, "after", step) if step else None
+    stays = [name for name in others if name not in comes]
+    keeps = rng.sample(stays, min(1, len(stays))) or rng.sample(comes, 1)
+    silent = [name for name in (*comes, *stays) if name not in keeps]
+    for name in silent:
+        kind = rng.choice(scene.appends)
+        scene.fault(back_ms - 20, "hold", [leader, name], session, reaches, kind=kind, lost=scene.chance(0.7))
+    for start_ms in range(back_ms - 50, back_ms + session, session // 3):
+        scene.writes(start_ms, start_ms + session // 3, 25)
+    written = Trigger(
+        "write", leader, rng.choice((1, 1, 2)), "after", rng.choice(("configuration", "epoch", ""))
+    )
+    dies = rng.choice((written, None, None))
+    at_ms = back_ms - 20 if dies else back_ms + rng.randint(20, session // 2)
+    for name in [leader, *keeps]:
+        scene.strike(at_ms, name, rng.choice((3, 5)) * session, dies)
+
+
+def takeovers(scene: Scene) -> None:
+    """One deposition follows another while words of the old ones are still under way."""
+    rng = scene.rng
+    scene.shape(sizes=(2, 3, 3, 4))
+    session, leader, members = scene.session_ms, scene.leader(), scene.members()
+    at_ms = BEGIN_MS + rng.randrange(session)
+    lasts = rng.choice((50, session // 3, session * 3 // 4, 2 * session))
+    until_ms = at_ms + lasts + session
+    for _ in range(rng.choice((1, 2))):
+        scene.writes(at_ms - 200, until_ms, 50, hot=2)
+    scene.burst(at_ms - rng.randint(2, 10), 60)
+    deaf = rng.choice(("from", "from", "delay", "cut", "pause", ""))
+    if deaf == "from":
+        scene.fault(at_ms, "cut", [leader, COORDINATION], lasts, direction="from")
+    elif deaf == "delay":
+        scene.fault(at_ms, "delay", [leader, COORDINATION], lasts, ms=rng.choice((20, 100, 300)))
+    elif deaf == "cut":
+        scene.fault(at_ms, "cut", [leader, COORDINATION], lasts)
+    elif deaf == "pause":
+        scene.fault(at_ms, "pause", [leader], lasts)
+    if scene.chance(0.5):
+        for name in rng.sample(scene.others(), 1):
+            scene.fault(at_ms, "cut", [leader, name], lasts)
+    few = tuple(rng.sample(scene.kinds, min(len(scene.kinds), rng.choice((1, 2, 2, 3)))))
+    nodes = scene.cluster.journal.nodes
+    for kind in few:
+        name, other = rng.choice(members), rng.choice((*members, *nodes))
+        scene.hold(at_ms, name, other, rng.choice((20, lasts, session)), (kind,), lost=0.3)
+    if scene.chance(0.4):
+        writes = Trigger("write", scene.whoever(), 1, "before", rng.choice(("epoch", "epoch", "lock")))
+        scene.fault(
+            at_ms,
+            "clog",
+            [scene.whoever(), COORDINATION],
+            rng.choice((session // 6, session // 3, session // 2)),
+            writes,
+        )
+        scene.fault(at_ms, "take_lock" if scene.family.locked else "force_view", ["g1"], 0, writes)
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        scene.depose(at_ms + rng.randint(0, 3))
+        at_ms += rng.choice((1, rng.randint(1, 60), rng.randint(1, session)))
+    if scene.chance(0.5):
+        on = scene.place(scene.whoever()) if scene.chance(0.5) else None
+        scene.strike(at_ms + rng.randrange(session), rng.choice(members), rng.choice((1, 3)) * session, on)
