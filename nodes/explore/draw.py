@@ -55,7 +55,7 @@ def told(rng: random.Random, seed: int, cluster: ClusterConfig) -> Plan:
     scene = Scene(rng, cluster)
     rng.choice(stories_of(scene.family))(scene)
     conditions = CALM if rng.random() < 0.7 else bearable(draw_conditions(rng), scene.cluster)
-    conditions = replace(conditions, session_max_ms=scene.session_max_ms)
+    conditions = replace(conditions, **scene.weather)
     faults = within(scene.cluster, scene.faults)
     span_ms = min(SPAN_MAX_MS, scene.span_ms)
     return Plan(seed, patient(scene.cluster, conditions), conditions, scene.callers, faults, span_ms)

@@ -12,7 +12,7 @@ from nodes.explore.stories.changes import joining, takeovers
 from nodes.explore.stories.groups import between_groups
 from nodes.explore.stories.images import going_back, images
 from nodes.explore.stories.ledgers import closing
-from nodes.explore.stories.reads import shores, views
+from nodes.explore.stories.reads import last_moments, shores, views
 from nodes.explore.stories.returns import returns, returns_with_less
 from nodes.explore.stories.scene import Scene
 from nodes.explore.stories.writers import content
@@ -25,7 +25,7 @@ def stories_of(family: Family) -> list[Story]:
     """Those that can be played in this family; more than once: more often."""
     told: list[Story] = [returns, returns_with_less, content]
     if family.standbys:
-        told += [shores, takeovers, joining]
+        told += [shores, last_moments, takeovers, joining]
     if not family.locked:
         told += [views, views]
     if family.groups_max > 1:

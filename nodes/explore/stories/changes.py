@@ -39,8 +39,8 @@ def joining(scene: Scene) -> None:
             scene.fault(change_ms, "crash", [name], away_ms)
         else:
             scene.fault(change_ms, "cut", [leader, name], away_ms + rng.randrange(20))
-    if scene.chance(0.7):
-        scene.fault(back_ms - 30, "delay", [leader, COORDINATION], 2 * session, ms=rng.choice((10, 30, 50)))
+    if scene.chance(0.85):
+        scene.fault(back_ms - 30, "delay", [leader, COORDINATION], 2 * session, ms=rng.choice((20, 30, 50)))
     if scene.chance(0.4):
         scene.fault(back_ms - 30, "slow_disk", [leader], 2 * session, ms=rng.choice((5, 30)))
     step = GROWING.get(scene.family.replication)
@@ -50,14 +50,14 @@ def joining(scene: Scene) -> None:
     silent = [name for name in (*comes, *stays) if name not in keeps]
     for name in silent:
         kind = rng.choice(scene.appends)
-        scene.fault(back_ms - 20, "hold", [leader, name], session, reaches, kind=kind, lost=scene.chance(0.7))
+        scene.fault(back_ms - 20, "hold", [leader, name], 2 * session, reaches, kind=kind, lost=scene.chance(0.7))
     for start_ms in range(back_ms - 50, back_ms + session, session // 3):
         scene.writes(start_ms, start_ms + session // 3, 25)
     written = Trigger(
         "write", leader, rng.choice((1, 1, 2)), "after", rng.choice(("configuration", "epoch", ""))
     )
     dies = rng.choice((written, None, None))
-    at_ms = back_ms - 20 if dies else back_ms + rng.randint(20, session // 2)
+    at_ms = back_ms - 20 if dies else back_ms + rng.randint(150, max(400, session))
     for name in [leader, *keeps]:
         scene.strike(at_ms, name, rng.choice((3, 5)) * session, dies)
 

@@ -8,16 +8,11 @@ from nodes.config import JournalConfig
 from nodes.explore.stories.scene import BEGIN_MS, Scene
 from nodes.sim.triggers import Trigger
 
-CLOSING = (
-    "AddEntry",
-    "AddEntry",
-    "WriteJournal",
-    "AcceptJournal",
-    "NewEpoch",
-    "FinishSegment",
-    "JournalWritten",
-    "EntryAdded",
-)
+WORDS = {
+    "shared-bookkeeper": ("AddEntry", "AddEntry", "EntryAdded", "LedgerFenced"),
+    "": ("AcceptJournal", "AcceptJournal", "WriteJournal", "NewEpoch", "EpochPromised", "FinishSegment", "JournalWritten"),
+}
+"""What is said while a journal changes hands, by replication."""
 
 
 def closing(scene: Scene) -> None:
@@ -27,61 +22,48 @@ def closing(scene: Scene) -> None:
     if scene.family.journal_role == "bookie":
         quorum = rng.choice((2, 3, 3))
         names = scene.family.journal_names(rng.choice((4, 4, 5)))
-        scene.cluster = replace(
-            scene.cluster, journal=JournalConfig(names, 3, quorum, rng.randint(2, quorum))
-        )
-    session, nodes = scene.session_ms, list(scene.cluster.journal.nodes)
-    strike_ms = BEGIN_MS + rng.randrange(session)
-    until_ms = strike_ms + 3 * session
-    scene.writes(strike_ms - 200, strike_ms, 30)
-    scene.writes(strike_ms, until_ms, 60)
-    for name in scene.others():
-        if scene.chance(0.4):
-            scene.fault(
-                strike_ms - 200,
-                "hold",
-                [rng.choice(nodes), name],
-                2 * session,
-                kind="JournalRead",
-                lost=scene.chance(0.5),
-            )
+        scene.cluster = replace(scene.cluster, journal=JournalConfig(names, 3, quorum, rng.randint(2, quorum)))
     if scene.chance(0.4):
-        for node in nodes:
-            scene.fault(0, "duplicate", [rng.choice(scene.members()), node], until_ms, share=0.6)
-            scene.fault(0, "reorder", [rng.choice(scene.members()), node], until_ms, share=0.3)
-    scene.fault(strike_ms, "crash", [scene.leader()], rng.choice((session, 3 * session)))
-    lasts, apart = rng.choice((session, 2 * session)), rng.choice(nodes)
+        scene.weather |= {"duplicate": 0.3, "reorder": 0.3, "reorder_us": rng.choice((20_000, 100_000, 300_000))}
+    session, nodes, others = scene.session_ms, list(scene.cluster.journal.nodes), scene.others()
+    strike_ms = BEGIN_MS + rng.randrange(session)
+    lasts = rng.choice((100, session // 2, session))
+    scene.burst(strike_ms - rng.randint(5, 30))
+    begins_ms = strike_ms
+    if scene.chance(0.5):
+        scene.depose(strike_ms)
+    else:
+        scene.fault(strike_ms, "crash", [scene.leader()], rng.choice((2, 4)) * session)
+        begins_ms += session
+    scene.writes(begins_ms, begins_ms + 2 * session, 60)
+    apart, kind = rng.choice(nodes), rng.choice(WORDS.get(scene.family.replication, WORDS[""]))
+    kept, late = scene.chance(0.5), scene.chance(0.4)
+    for name in others:
+        scene.fault(strike_ms + 1, "hold", [name, apart], begins_ms - strike_ms + lasts, kind=kind, lost=not (kept or late))
+    if late:
+        late_words(scene, begins_ms + lasts, apart)
+        return
     silent = rng.sample([node for node in nodes if node != apart], rng.choice((0, 1, 1)))
     for node in silent:
-        scene.fault(strike_ms - rng.choice((0, 1, 30)), "pause", [node], 2 * lasts)
-    kind = rng.choice(CLOSING)
-    for name in scene.others():
-        scene.fault(strike_ms, "hold", [name, apart], lasts, kind=kind, lost=scene.chance(0.5))
-    if scene.chance(0.4):
-        late_words(scene, strike_ms + lasts + rng.choice((5, 50, session // 3)), apart)
-        return
+        scene.fault(strike_ms - rng.choice((0, 1, 30)), "pause", [node], begins_ms - strike_ms + 3 * session)
     when, sends = rng.choice(("before", "after", "after")), rng.choice(("sent", "sent", "delivered"))
-    on = Trigger(sends, scene.whoever(), rng.choice((1, 2, 3, 4)), when, kind)
-    scene.strike(strike_ms + 1, scene.whoever(), rng.choice((1, 3)) * session, on)
-    for node in nodes:
-        if node != apart and node not in silent and scene.chance(0.8):
-            scene.fault(
-                strike_ms + 1, rng.choice(("pause", "crash")), [node], rng.choice((2, 3)) * session, on
-            )
+    ordinal, alike = rng.choice((1, 1, 2, 3, 4)), scene.chance(0.7)
+    peer = apart if scene.chance(0.6) else ""
+    for name in others[: rng.choice((1, len(others)))]:
+        on = Trigger(sends, name, ordinal, when, kind, peer)
+        scene.strike(strike_ms + 1, name, rng.choice((1, 3)) * session, on)
+        for node in nodes:
+            if node != apart and node not in silent and alike:
+                scene.fault(strike_ms + 1, "pause", [node], rng.choice((2, 3)) * session, on)
 
 
 def late_words(scene: Scene, at_ms: int, apart: str) -> None:
-    """What was held back has come; then one of those who have everything dies together with the leader."""
-    rng, nodes = scene.rng, list(scene.cluster.journal.nodes)
-    scene.burst(at_ms - 10)
-    for name in scene.others():
-        scene.fault(
-            at_ms - rng.randint(20, 400),
-            "hold",
-            [rng.choice(nodes), name],
-            scene.session_ms,
-            kind="JournalRead",
-            lost=True,
-        )
-    scene.strike(at_ms, "active of g1", 3 * scene.session_ms)
-    scene.strike(at_ms, rng.choice([node for node in nodes if node != apart]), 5 * scene.session_ms)
+    """What was held back has come while much was written; then one of those who have everything dies together with the leader."""
+    rng, nodes, session = scene.rng, list(scene.cluster.journal.nodes), scene.session_ms
+    dies_ms = at_ms + rng.choice((3, 30, 100))
+    scene.burst(at_ms - rng.randint(10, 100))
+    for name in scene.members():
+        for node in nodes:
+            scene.fault(at_ms - 100, "hold", [node, name], dies_ms + session - at_ms, kind="JournalRead", lost=True)
+    scene.strike(dies_ms, "active of g1", 3 * session)
+    scene.strike(dies_ms, rng.choice([node for node in nodes if node != apart]), 5 * session)

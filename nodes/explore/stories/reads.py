@@ -15,30 +15,22 @@ def shores(scene: Scene) -> None:
     rng = scene.rng
     scene.shape()
     scene.timed(client_timeout_ms=rng.choice((30, 100)))
-    drifts, short = rng.choice(((True, False), (False, True), (False, False), (False, False)))
-    if drifts or short:
-        scene.timed(session_timeout_ms=2_000, heartbeat_ms=600)
-    if short:
-        scene.session_max_ms = scene.session_ms * 4 // 10
-    session = scene.session_ms
+    session, members = scene.session_ms, scene.members()
     victim = rng.choice((scene.leader(), scene.leader(), *scene.others()[:1]))
     cut_ms = BEGIN_MS + rng.randrange(session)
     apart_ms = cut_ms + rng.choice((0, session * 3 // 10, rng.randrange(session)))
-    if drifts:
-        scene.drift(victim)
-        apart_ms = cut_ms + session * rng.randint(2, 6) // 10
-    if short:
-        apart_ms = cut_ms
-    until_ms = apart_ms + (session if drifts or short else 5 * session // 2)
+    until_ms = apart_ms + 5 * session // 2
     readers = [scene.reads(cut_ms - 200, until_ms, READS, HOT) for _ in range(rng.choice((1, 1, 2)))]
     for _ in range(rng.choice((1, 2))):
         scene.writes(cut_ms - 200, until_ms, WRITES, HOT)
+    if scene.chance(0.2):
+        scene.drift(victim)
     if scene.chance(0.3):
         scene.fault(cut_ms - rng.randrange(200), "cut", [f"{COORDINATION}{rng.randint(1, 3)}"], 3 * session)
     if apart_ms > cut_ms:
         scene.fault(cut_ms, "cut", [victim, COORDINATION], until_ms - cut_ms)
     if scene.chance(0.3):
-        for other in scene.members():
+        for other in members:
             if other != victim:
                 scene.fault(apart_ms, "cut", [victim, other], until_ms - apart_ms)
     else:
@@ -51,8 +43,27 @@ def shores(scene: Scene) -> None:
             scene.depose(at_ms)
 
 
-LAST_SAID = ("Flushed", "Flushed", "Settled", "Alive", "Held")
-"""What somebody may have said last before it hears nothing any more."""
+def last_moments(scene: Scene) -> None:
+    """A lease is about to run out, by clocks that drift apart or of a session that is shorter than was asked for; the next leader cannot wait."""
+    rng = scene.rng
+    scene.shape(sizes=(2, 3))
+    scene.timed(client_timeout_ms=30, session_timeout_ms=2_000, heartbeat_ms=rng.choice((500, 600)))
+    session, victim = scene.session_ms, scene.leader()
+    cut_ms = BEGIN_MS + rng.randrange(session)
+    if scene.chance(0.5):
+        scene.drift(victim, apart=True)
+        apart_ms = cut_ms + session * rng.randint(2, 6) // 10
+        scene.fault(cut_ms, "cut", [victim, COORDINATION], 2 * session)
+    else:
+        scene.weather["session_max_ms"] = session * 4 // 10
+        apart_ms = cut_ms
+    reader = scene.reads(apart_ms - 50, apart_ms + 1_300, 110, HOT)
+    for _ in range(2):
+        scene.writes(apart_ms - 100, apart_ms + 1_300, 90, HOT)
+    scene.fault(apart_ms, "cut", [victim, reader], session, island=True)
+    scene.fault(apart_ms + rng.choice((0, 0, 20)), "expire_session", [victim])
+
+
 TOGETHER = (("Settle", "Installed"), ("Settle", "Installed"), ("Installed",), ("Flush", "Installed"))
 """Messages without which a member does not learn how a change of the view has ended."""
 

@@ -11,7 +11,7 @@ HARMS = ("new_disk", "new_disk", "rot", "rot", "power", "power", "power", "faile
 def returns(scene: Scene) -> None:
     """As many lag as may; those who are ahead leave, for long or not, and what was answered is theirs alone."""
     rng = scene.rng
-    scene.shape(sizes=(2, 3, 3, 4, 5, 5))
+    scene.shape(sizes=(2, 3, 3, 4, 4, 5))
     session = scene.session_ms
     lag_ms = BEGIN_MS + rng.randrange(session)
     gap_ms = rng.choice(
@@ -25,7 +25,7 @@ def returns(scene: Scene) -> None:
         fate = rng.random()
         if fate < (0.1 if name not in behind else 0.7):
             continue
-        late = fate > (0.4 if name not in behind else 0.85)
+        late = fate > (0.25 if name not in behind else 0.85)
         scene.strike(strike_ms, name, rng.choice((3, 5)) * session if late else rng.randint(1, session))
     if scene.chance(0.3):
         scene.fault(strike_ms, "pause", [rng.choice(scene.members())], rng.choice((1, 2)) * session)

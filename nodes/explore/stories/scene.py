@@ -13,7 +13,6 @@ from nodes.explore.draw_triggers import draw_trigger
 from nodes.explore.plan import FIRST, WHOEVER, Caller, Fault
 from nodes.explore.progress import messages_of
 from nodes.families import Family, family_named
-from nodes.sim.conditions import SESSION_MAX_MS
 from nodes.sim.triggers import Trigger
 
 COORDINATION = "coordination"
@@ -42,7 +41,8 @@ class Scene:
         self.faults: list[Fault] = []
         self.callers: list[Caller] = []
         self.span_ms = 0
-        self.session_max_ms = SESSION_MAX_MS
+        self.weather: dict[str, Any] = {}
+        """What must be so of its conditions."""
         self.kinds = messages_of(self.family.replication)
         self.appends = APPENDS.get(self.family.replication, APPENDS[""])
 
@@ -120,9 +120,9 @@ class Scene:
             direction = self.rng.choice(("both", "both", "to", "from"))
             self.fault(at_ms, "hold", [a, b], for_ms, kind=kind, lost=is_lost, direction=direction)
 
-    def drift(self, slow: str) -> None:
+    def drift(self, slow: str, apart: bool = False) -> None:
         """The clock of one is slow, those of the others are fast; or each has a rate of its own."""
-        apart = self.chance(0.7)
+        apart = apart or self.chance(0.7)
         for name in self.members():
             ppm = -DRIFT_PPM if name == slow else DRIFT_PPM
             self.fault(

@@ -40,7 +40,8 @@ def content(scene: Scene) -> None:
         way = rng.choice(("hold", "hold", "client", "client", "depose", "strike"))
         client = rng.choice(scene.callers).name
         if way == "hold" and len(members) > 1:
-            scene.hold(at_ms, *rng.sample(members, 2), lasts)
+            one, other = rng.sample(members, 2)
+            scene.hold(at_ms, one, other, lasts)
         elif way == "client":
             scene.hold(at_ms, client, rng.choice(("active of g1", *members)), lasts, CLIENT_MESSAGES)
         elif way == "depose":
