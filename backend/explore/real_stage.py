@@ -18,6 +18,7 @@ from backend.fabrics.fabric import ClusterFabric
 from backend.fabrics.names import CLIENT, COORDINATION
 from nodes.config import SECOND, ClusterConfig
 from nodes.explore.calls import Caller
+from nodes.explore.stage import in_words
 from nodes.families import family_named
 from nodes.real.clock import monotonic_ns
 from nodes.roles import IN_STEP, LEADING, LETTERS
@@ -68,6 +69,7 @@ class RealStage:
         self._runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
         self._runner.get_loop().set_exception_handler(self._on_loop_error)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._asked: dict[asyncio.Task[None], str] = {}
         self.fabric = make(self._on_events)
         self.servers = {
             name: RealMember(self, name, group) for name, group in self.fabric.home.servers().items()
@@ -179,10 +181,19 @@ class RealStage:
         return self.wait(self.fabric.ask(name, question, ASK_S))
 
     def begin_asking(self, name: str, question: dict[str, Any]) -> Any:
-        return self.begin(self._asked(name, question))
+        task = self.begin(self._ask(name, question))
+        self._asked[task] = in_words(name, question)
+        task.add_done_callback(self._asked.pop)
+        return task
 
-    async def _asked(self, name: str, question: dict[str, Any]) -> None:
+    async def _ask(self, name: str, question: dict[str, Any]) -> None:
         await self.fabric.ask(name, question, ASK_S)
+        # What it has changed is seen in `places` once the events of this moment have been told.
+        await asyncio.sleep(2 * self.fabric.traces.hold_back_ns / SECOND)
+
+    @property
+    def unanswered(self) -> list[str]:
+        return list(self._asked.values())
 
     def begin(self, procedure: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Runs a procedure while the cluster runs; what it cannot do is left undone."""

@@ -94,12 +94,13 @@ def heal_all(cluster: Stage) -> None:
 
 
 def disturbed_still(cluster: Stage, clients: list[Scripted]) -> str:
-    """Who is not in step, and which calls have not returned, for a person."""
+    """Who is not in step, which calls have not returned and which questions are open, for a person."""
     view = ", ".join(
         f"{name} {cluster.places.get(name) or cluster.servers[name].process}" for name in cluster.view()
     )
     waiting = [f"{client.name} waits for {calls_in_words(client)}" for client in clients if not client.done]
-    return "; ".join([f"the view is {view}", *waiting])
+    asked = [f"not answered yet: {question}" for question in cluster.unanswered]
+    return "; ".join([f"the view is {view}", *waiting, *asked])
 
 
 def calls_in_words(client: Scripted) -> str:

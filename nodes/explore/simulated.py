@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,8 +12,10 @@ import msgspec
 from nodes.config import ClusterConfig
 from nodes.explore.calls import Call, Caller
 from nodes.explore.script import Script
+from nodes.explore.stage import in_words
 from nodes.sim.cluster import SimCluster
 from nodes.sim.conditions import Conditions
+from nodes.sim.loop import Machine
 from nodes.sim.triggers import Armed, Trigger
 
 
@@ -23,6 +26,7 @@ class SimStage(SimCluster):
         """Raises BadConditions."""
         super().__init__(config, seed, conditions=conditions)
         self._armed: list[Armed] = []
+        self._asked: list[tuple[str, Machine, asyncio.Task[Any]]] = []
 
     def reaches(self, at_ns: int, true: Callable[[], bool]) -> bool:
         return self.loop.run(at_ns, true)
@@ -36,6 +40,17 @@ class SimStage(SimCluster):
     def disarm_all(self) -> None:
         for armed in self._armed:
             self.triggers.disarm(armed)
+
+    def begin_asking(self, name: str, question: dict[str, Any]) -> asyncio.Task[Any]:
+        task = super().begin_asking(name, question)
+        machine = self.servers[name].machine
+        assert machine is not None
+        self._asked.append((in_words(name, question), machine, task))
+        return task
+
+    @property
+    def unanswered(self) -> list[str]:
+        return [words for words, machine, task in self._asked if not (machine.dead or task.done())]
 
     def clear_up(self) -> None:
         self.net.links.clear_up()

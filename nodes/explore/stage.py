@@ -140,7 +140,11 @@ class Stage(Protocol):
         """A question to a server over the way that no fault touches."""
 
     def begin_asking(self, name: str, question: dict[str, Any]) -> Any:
-        """A question whose answer nobody waits for."""
+        """A question whose answer nobody waits for at once."""
+
+    @property
+    def unanswered(self) -> list[str]:
+        """What was asked so and may still be carried out, for a person; a server that has died since answers nothing."""
 
     def clear_up(self) -> None:
         """The background losses of the plan's conditions end."""
@@ -158,3 +162,8 @@ class Stage(Protocol):
 
     def log_sha256(self) -> str:
         """Of the event log, where the same plan gives the same one; else empty."""
+
+
+def in_words(server: str, question: dict[str, Any]) -> str:
+    """A question to a server, for a person."""
+    return " ".join([server, *(str(word) for word in question.values())])

@@ -264,7 +264,9 @@ class Trial:
         return sum(client.begun - len(client.under_way) for client in self.clients)
 
     def _quiet(self) -> bool:
-        return self.cluster.settled() and all(client.done for client in self.clients)
+        """A recovery that is still asked for would take the cluster back while it is audited."""
+        cluster = self.cluster
+        return cluster.settled() and all(client.done for client in self.clients) and not cluster.unanswered
 
     # --- verdicts --------------------------------------------------------------------------------------------------
 

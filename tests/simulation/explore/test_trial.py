@@ -12,11 +12,13 @@ import pytest
 from msgspec.structs import replace
 
 from nodes.config import Holes, one_group
+from nodes.explore import audit
 from nodes.explore.draw import draw
 from nodes.explore.plan import Caller, Fault, Plan
 from nodes.explore.trial import Trial, run
 from nodes.invariants.linearisable import Linearisable
 from nodes.sim.triggers import Trigger
+from nodes.trace.checkpoints import TakenBack
 from nodes.trace.events import Committed, Stamped
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -121,6 +123,34 @@ def test_going_back_to_a_checkpoint_of_an_empty_group_is_no_lost_write() -> None
     faults = [Fault("mark", ["k1"], at_ms=10_000), Fault("recover", ["k1"], at_ms=14_500)]
     outcome = run(Plan(116, one_group(2), faults=faults, span_ms=15_000))
     assert outcome.failures == []
+
+
+def going_back_at_the_end(*faults: Fault) -> Plan:
+    """The cluster is asked to go back when the load is over."""
+    caller = Caller("c1", ["mkdir /d", *(f"create /d/f{number}" for number in range(60))], every_us=20_000)
+    asked = [Fault("mark", ["k1"], at_ms=500), Fault("recover", ["k1"], at_ms=1_500)]
+    return Plan(7, one_group(2), callers=[caller], faults=[*asked, *faults], span_ms=1_500)
+
+
+def test_a_recovery_that_is_asked_for_is_over_before_the_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who reads the trees before it and asks the model behind it takes what is set aside for lost."""
+    trial = Trial(going_back_at_the_end())
+    read_back, taken_back = audit.read_back, []
+
+    def noting(audited: Trial) -> None:
+        taken_back.append(sum(type(stamped.event) is TakenBack for stamped in trial.cluster.events))  # type: ignore[attr-defined]
+        read_back(audited)
+
+    monkeypatch.setattr(audit, "read_back", noting)
+    outcome = trial.run()
+    assert taken_back == [3, 3] and outcome.failures == []
+
+
+def test_nobody_waits_for_the_answer_of_a_server_that_died() -> None:
+    trial = Trial(going_back_at_the_end(Fault("crash", ["active of g1"], at_ms=1_500, for_ms=100)))
+    outcome = trial.run()
+    assert outcome.clean and [fault.verb for fault, _ in trial.done] == ["mark", "recover", "crash"]
+    assert not any(type(stamped.event) is TakenBack for stamped in trial.cluster.events)  # type: ignore[attr-defined]
 
 
 def test_whoever_comes_first_to_a_place_is_struck() -> None:

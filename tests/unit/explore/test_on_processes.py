@@ -10,16 +10,17 @@ from typing import Any
 import pytest
 
 from backend import speed
-from backend.errors import Impossible
+from backend.errors import Impossible, Unavailable
 from backend.explore import on_processes
 from backend.explore.executors import Here
 from backend.explore.on_processes import default_scale, scaled
 from backend.explore.real_faults import RealFaults
+from backend.explore.real_stage import RealStage
 from backend.explore.trial_fabric import TrialFabric
 from backend.fabrics.ledger import Ledger
 from backend.fabrics.links import LinkFault
 from backend.fabrics.names import EVERYBODY
-from nodes.config import Timing, one_group
+from nodes.config import SECOND, Timing, one_group
 from nodes.explore.plan import Caller, Fault, Plan
 from nodes.real.caller import PROGRESS, Progress, read_progress, record
 from nodes.sim.faulting import FaultUnsupported
@@ -181,3 +182,31 @@ def test_the_speed_is_measured_unless_a_number_is_given(told: str, monkeypatch: 
     assert speed.slowness.__wrapped__() == 2.5
     monkeypatch.setenv(speed.SET, "1.5")
     assert speed.slowness.__wrapped__() == 1.5
+
+
+def test_a_question_is_open_until_its_answer_can_be_seen() -> None:
+    """Events are told a little later than they happen: what was answered is not in the picture at once."""
+    asked: list[str] = []
+
+    async def ask(name: str, question: dict[str, Any], seconds: float) -> None:
+        asked.append(name)
+        if name == "mds2":
+            raise Unavailable("it has died")
+
+    async def stop() -> None:
+        pass
+
+    home: Any = SimpleNamespace(servers=dict, nodes=list, close=lambda: None)
+    fabric: Any = SimpleNamespace(
+        home=home, ask=ask, stop=stop, traces=SimpleNamespace(hold_back_ns=SECOND // 50)
+    )
+    stage = RealStage(one_group(2), lambda listen: fabric)
+    try:
+        for name in ("mds1", "mds2"):
+            stage.begin_asking(name, {"do": "recover", "name": "k1"})
+        assert stage.unanswered == ["mds1 recover k1", "mds2 recover k1"]
+        stage.run_until(lambda: len(asked) == 2 and len(stage.unanswered) == 1)
+        assert stage.unanswered == ["mds1 recover k1"]
+        stage.run_until(lambda: not stage.unanswered, SECOND)
+    finally:
+        stage.stop()
