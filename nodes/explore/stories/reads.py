@@ -64,6 +64,8 @@ def last_moments(scene: Scene) -> None:
     scene.fault(apart_ms + rng.choice((0, 0, 20)), "expire_session", [victim])
 
 
+LAST_SAID = ("Flushed", "Flushed", "Settled", "Alive", "Held")
+"""What somebody may have said last before it hears nothing any more."""
 TOGETHER = (("Settle", "Installed"), ("Settle", "Installed"), ("Installed",), ("Flush", "Installed"))
 """Messages without which a member does not learn how a change of the view has ended."""
 
