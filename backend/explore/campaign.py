@@ -17,7 +17,7 @@ from nodes.explore.plan import Failure, Outcome, Plan
 from nodes.mutations import Mutations
 
 CORPUS_MAX = 512
-NEIGHBOURS = 0.5
+NEIGHBOURS = 0.25
 """Share of trials that change a plan which reached something new."""
 
 

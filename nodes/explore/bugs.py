@@ -29,8 +29,11 @@ NOT_BY_AUDIT = {
     "clock_jump_stamps": "changes times only, which no promise speaks of",
     "sessions_never_end": "what grows for ever is not wrong within a trial",
     "never_prunes_again": "what grows for ever is not wrong within a trial",
+    "stale_view_write": "needs a lock that is taken while its owner keeps its place in the view, which no verb does",
+    "rotten_image_stops_server": "is seen only where more disks are damaged than the group survives",
+    "checkpoint_copies_thin_out": "is seen only where more disks are damaged than the group survives",
 }
-"""Bugs that change no answer and no state; tests of their own show them."""
+"""Bugs that change no answer and no state, or none within what a family promises to survive; tests of their own show them."""
 
 
 class Bug(NamedTuple):
@@ -45,6 +48,7 @@ def bugs() -> list[Bug]:
         for hole in HOLES[replication]:
             found.setdefault(hole, family)
     assert set(found) == set(Holes.__struct_fields__), "every hole is of some replication"
+    found = {hole: family for hole, family in found.items() if hole not in NOT_BY_AUDIT}
     for mutation in Mutations.__struct_fields__:
         if mutation not in NOT_BY_AUDIT:
             found[mutation] = MUTANT_FAMILY.get(mutation, "mams")

@@ -50,7 +50,9 @@ def joining(scene: Scene) -> None:
     silent = [name for name in (*comes, *stays) if name not in keeps]
     for name in silent:
         kind = rng.choice(scene.appends)
-        scene.fault(back_ms - 20, "hold", [leader, name], 2 * session, reaches, kind=kind, lost=scene.chance(0.7))
+        scene.fault(
+            back_ms - 20, "hold", [leader, name], 2 * session, reaches, kind=kind, lost=scene.chance(0.7)
+        )
     for start_ms in range(back_ms - 50, back_ms + session, session // 3):
         scene.writes(start_ms, start_ms + session // 3, 25)
     written = Trigger(
