@@ -112,7 +112,7 @@ class Campaign:
         return late or (self._stop_at_first and bool(self.tally.failures))
 
     def _jobs(self) -> Iterator[Job]:
-        """With given seeds exactly those; else every other trial is a neighbour of one that reached something new."""
+        """With given seeds exactly those; else some trials are neighbours of one that reached something new."""
         for turn, seed in enumerate(self._numbers):
             protocol = self._target.protocols[turn % len(self._target.protocols)]
             corpus = self._corpus.get(protocol, [])

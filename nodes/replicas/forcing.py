@@ -59,10 +59,22 @@ class Forcing:
 
 
 def force_questions(
-    forcing: Forcing, serves: Callable[[], bool], epoch: Callable[[], int], sn: Callable[[], int]
+    forcing: Forcing,
+    serves: Callable[[], bool],
+    epoch: Callable[[], int],
+    sn: Callable[[], int],
+    cannot: Callable[[], str] = lambda: "",
 ) -> dict[str, Callable[[dict[str, Any]], dict[str, Any]]]:
-    """`standing`: whether this server serves, the newest epoch it knows of, and where its journal ends; `force`: the order."""
+    """`standing`: whether this server serves, the newest epoch it knows of, and where its journal ends; `force`: the order.
+
+    `cannot`: why this server could not carry the order out; empty when it could.
+    """
+
+    def force(question: dict[str, Any]) -> dict[str, Any]:
+        refused = "it serves" if serves() else cannot()
+        return {"refused": refused} if refused else forcing.order(epoch(), sn())
+
     return {
         "standing": lambda question: {"serves": serves(), "epoch": epoch(), "sn": sn()},
-        "force": lambda question: {"refused": "it serves"} if serves() else forcing.order(epoch(), sn()),
+        "force": force,
     }

@@ -162,11 +162,11 @@ class ReplicaLog:
         await self._journal.truncate_after(sn)
 
     async def restart_at(self, base: Mark) -> None:
-        """Forgets the whole journal: an image whose last group is `base` has taken its place."""
-        await self._journal.reset(base.sn + 1)
+        """Forgets the whole journal: an image whose last group is `base` has taken its place. Durable when it returns; groups may follow before."""
         for column in (self._incarnations, self._epochs, self._crcs):
             del column[:]
         self.base = self.last = base
+        await self._journal.reset(base.sn + 1)
 
     def prune(self, sn: int) -> bool:
         """Forgets groups up to sn, as far as whole segments of the journal go; durable some time later. False when there were none."""

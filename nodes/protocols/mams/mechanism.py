@@ -91,7 +91,11 @@ class Mams:
         orders = pool_orders(lambda: session.leader.imaging if session.leader else None)
         replica = self._replica
         force = force_questions(
-            replica.forcing, self._writes, lambda: self._following.epoch, lambda: replica.last.sn
+            replica.forcing,
+            self._writes,
+            lambda: self._following.epoch,
+            lambda: replica.last.sn,
+            self._cannot_serve,
         )
         questions = {
             **force,
@@ -103,6 +107,10 @@ class Mams:
             **self._commands.steps(),
         }
         answer_questions(self._replica, questions)
+
+    def _cannot_serve(self) -> str:
+        unfit = self._replica.unfit
+        return "" if unfit is None else f"it has to be renewed first: {unfit.reason}"
 
     def _remove(self, server: str) -> str:
         """Why a server cannot leave the group; empty when it will."""

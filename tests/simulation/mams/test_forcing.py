@@ -203,3 +203,19 @@ def test_an_old_active_that_is_cut_off_answers_nobody_any_more_before_the_forced
     lab.faults.force("g1", second)
     serves(lab, "/c")
     heals(lab)
+
+
+def test_a_server_that_has_to_be_renewed_takes_no_order() -> None:
+    """What it holds is set aside: the order could not be carried out, and would stand until its time is over."""
+    lab, left, first = below_floor(1)
+    lab.faults.crash(left)
+    lab.run_ms(8_000)
+    lab.faults.corrupt(first, "journal")
+    lab.faults.restart(first)
+    lab.run_ms(2_000)
+    with pytest.raises(FaultUnsupported, match="it has to be renewed first: journal/"):
+        lab.faults.force("g1", first)
+    assert steps(lab, first) == []
+    lab.faults.restart(left)
+    serves(lab, "/c")
+    heals(lab)
