@@ -7,23 +7,29 @@ from nodes.sim.triggers import Trigger
 
 SETTLING = ("Settle", "Settle", "Settled", "Flushed", "Fetch")
 """Messages by which a change of the view is made, and after which whoever makes it may fall silent."""
-HALF_MADE = ("view change/settle", "view change/settle", "view change/flush", "view change/leases")
+HALF_MADE = ("view change/settle", "view change/settle", "view change/settle", "view change/flush")
+
+
+def open_writes(scene: Scene, from_ms: int, every_ms: int, lasts_ms: int) -> str:
+    """Whether they are answered or not."""
+    name = scene.client()
+    lines = [f"create /{name}-{number}" for number in range(lasts_ms // every_ms)]
+    return scene.calls(lines, from_ms, from_ms + lasts_ms, 8, "open")
 
 
 def half_made(scene: Scene) -> None:
     """Nobody hears a member that hears all; the others begin a view without it and do not get done, while its clients write on."""
     rng = scene.rng
-    lease = rng.choice((200, 500, 500))
+    lease = rng.choice((200, 200, 300))
     scene.shape(sizes=(3, 3, 3, 4))
-    scene.timed(ack_timeout_ms=lease, client_timeout_ms=rng.choice((100, 400)))
+    scene.timed(ack_timeout_ms=lease, client_timeout_ms=rng.choice((30, 100)))
     members = scene.members()
     mute = rng.choice(members)
     others = [name for name in members if name != mute]
-    at_ms = BEGIN_MS + rng.randrange(300)
-    until_ms = at_ms + 4 * lease + 600
-    apart = rng.choice(others)
-    own = scene.writes(at_ms - 20, at_ms + lease, rng.choice((4, 10, 20)))
-    theirs = scene.writes(at_ms - 100, at_ms + 2 * lease, rng.choice((20, 40, 80)))
+    at_ms = 2 * BEGIN_MS + rng.randrange(100)
+    until_ms = at_ms + 10 * lease + 400
+    own = open_writes(scene, at_ms - 150, rng.choice((5, 10)), 150 + rng.choice((20, 60)))
+    theirs = open_writes(scene, at_ms - 150, rng.choice((5, 10)), 150 + rng.choice((20, 60)))
     for client, avoided in ((own, others), (theirs, [mute])):
         for name in avoided:
             scene.fault(0, "cut", [client, name], until_ms)
@@ -31,17 +37,15 @@ def half_made(scene: Scene) -> None:
         scene.fault(at_ms, "cut", [mute, name], until_ms - at_ms, direction="to")
     if scene.chance(0.8):
         scene.fault(at_ms, "cut", [mute, COORDINATION], until_ms - at_ms)
+    slow_ms = lease * rng.randint(10, 16) // 10
+    where = Trigger("step", scene.whoever(), 1, "after", rng.choice(HALF_MADE))
     for name in others:
-        if scene.chance(0.8):
-            from_ms = at_ms - rng.choice((0, 5, 50))
-            scene.fault(from_ms, "slow_disk", [name], until_ms - from_ms, ms=rng.choice((100, 300, 600, 2_000)))
-    stuck = rng.choice(("cut", "crash", "none"))
-    if stuck != "none":
-        where = Trigger("step", scene.whoever(), 1, "after", rng.choice(HALF_MADE))
-        names = others if stuck == "cut" else [apart]
-        for name in names:
-            targets = [name, COORDINATION] if stuck == "cut" else [name]
-            scene.fault(at_ms, stuck, targets, rng.choice((lease, 3 * lease)), where)
+        from_ms = at_ms - rng.choice((10, 15, 20, 40))
+        scene.fault(from_ms, "slow_disk", [name], rng.choice((slow_ms, until_ms - from_ms)), ms=slow_ms)
+        scene.fault(at_ms, "cut", [name, COORDINATION], until_ms - at_ms - lease, where)
+        slow_ms = slow_ms * rng.randint(15, 35) // 10
+    if scene.chance(0.15):
+        scene.fault(at_ms + lease, "crash", [rng.choice(others)], lease, scene.place(rng.choice(others)))
 
 
 def old_words(scene: Scene) -> None:
