@@ -32,7 +32,7 @@ def half_made(scene: Scene) -> None:
     theirs = open_writes(scene, at_ms - 150, rng.choice((5, 10)), 150 + rng.choice((20, 60)))
     for client, avoided in ((own, others), (theirs, [mute])):
         for name in avoided:
-            scene.fault(0, "cut", [client, name], until_ms)
+            scene.fault(at_ms - 149, "cut", [client, name], until_ms - at_ms)
     for name in others:
         scene.fault(at_ms, "cut", [mute, name], until_ms - at_ms, direction="to")
     if scene.chance(0.8):
@@ -63,7 +63,7 @@ def old_words(scene: Scene) -> None:
     gone_ms = resume_ms + rng.choice((100, 300, 400))
     alone_ms = gone_ms + 4 * lease + 400
     writer = scene.writes(at_ms - 50, stop_ms, rng.choice((40, 80)), rng.choice((0, 2)))
-    scene.fault(0, "cut", [writer, maker], stop_ms)
+    scene.fault(at_ms - 49, "cut", [writer, maker], stop_ms - at_ms)
     kind = rng.choice(SETTLING)
     for name in others:
         lost = "Settled" if kind == "Settle" and scene.chance(0.3) else kind

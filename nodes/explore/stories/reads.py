@@ -73,7 +73,7 @@ TOGETHER = (("Settle", "Installed"), ("Settle", "Installed"), ("Installed",), ("
 def views(scene: Scene) -> None:
     """The view changes once or twice within a lease, and not everybody hears how: who is left out has readers that ask nobody else."""
     rng = scene.rng
-    way = rng.choice(("once", "twice", "twice", "back", "back"))
+    way = rng.choice(("once", "once", "twice", "twice", "back", "back"))
     lease = rng.choice((200, 500) if way == "back" else (1_200, 2_000))
     scene.shape(sizes=(3, 3, 3, 4))
     scene.timed(client_timeout_ms=rng.choice((30, 100)), ack_timeout_ms=lease)
@@ -84,7 +84,7 @@ def views(scene: Scene) -> None:
     looks(scene, deaf, late, at_ms, until_ms)
     if way == "once":
         deaf_once(scene, deaf, at_ms, until_ms)
-        scene.depose(at_ms + 1)
+        scene.fault(at_ms + 1, "force_view", ["g1"])
     elif way == "twice":
         second = Trigger("sent", scene.leader(), 1, "after", "Installed")
         hears_late(scene, late, at_ms, until_ms)
@@ -109,9 +109,9 @@ def looks(scene: Scene, deaf: str, late: str, at_ms: int, until_ms: int) -> None
     writer = scene.writes(at_ms - 100, until_ms, WRITES, HOT)
     for other in scene.members():
         if other != deaf:
-            scene.fault(0, "cut", [reader, other], until_ms)
+            scene.fault(at_ms - 99, "cut", [reader, other], until_ms - at_ms)
     for other in (deaf, late) if rng.random() < 0.7 else (deaf,):
-        scene.fault(0, "cut", [writer, other], until_ms)
+        scene.fault(at_ms - 99, "cut", [writer, other], until_ms - at_ms)
 
 
 def unheard(
