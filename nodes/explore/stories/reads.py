@@ -73,33 +73,47 @@ TOGETHER = (("Settle", "Installed"), ("Settle", "Installed"), ("Installed",), ("
 def views(scene: Scene) -> None:
     """The view changes once or twice within a lease, and not everybody hears how: who is left out has readers that ask nobody else."""
     rng = scene.rng
-    way = rng.choice(("once", "once", "twice", "twice", "back", "back"))
-    lease = rng.choice((200, 500) if way == "back" else (1_200, 2_000))
-    scene.shape(sizes=(3, 3, 3, 4))
-    scene.timed(client_timeout_ms=rng.choice((30, 100)), ack_timeout_ms=lease)
-    deaf, late = rng.sample(scene.others(), 2)
-    away_ms = lease * rng.randint(12, 16) // 10 if way == "back" else 0
+    lease = rng.choice((1_200, 2_000))
+    deaf, late = two_others(scene, lease)
+    at_ms = BEGIN_MS + lease * rng.randint(12, 20) // 10
+    until_ms = at_ms + lease + 500
+    looks(scene, deaf, late, at_ms, until_ms)
+    scene.fault(at_ms + 1, "force_view", ["g1"])
+    if scene.chance(0.55):
+        deaf_once(scene, deaf, at_ms, until_ms)
+        return
+    second = Trigger("sent", scene.leader(), 1, "after", "Installed")
+    hears_late(scene, late, at_ms, until_ms)
+    hears_nothing_after(scene, deaf, at_ms, until_ms, rng.choice(("Settled", "Settled", "Flushed")))
+    scene.fault(at_ms + 1, "force_view", ["g1"], 0, second if scene.chance(0.9) else None)
+
+
+def rejoins(scene: Scene) -> None:
+    """One that was away is in the view again and hears so when the next change has begun, of which another member hears nothing."""
+    rng = scene.rng
+    lease = rng.choice((200, 500))
+    deaf, late = two_others(scene, lease)
+    away_ms = lease * rng.randint(12, 16) // 10
     at_ms = BEGIN_MS + away_ms + lease * rng.randint(12, 20) // 10
     until_ms = at_ms + lease + 500
     looks(scene, deaf, late, at_ms, until_ms)
-    if way == "once":
-        deaf_once(scene, deaf, at_ms, until_ms)
-        scene.fault(at_ms + 1, "force_view", ["g1"])
-    elif way == "twice":
-        second = Trigger("sent", scene.leader(), 1, "after", "Installed")
-        hears_late(scene, late, at_ms, until_ms)
-        hears_nothing_after(scene, deaf, at_ms, until_ms, rng.choice(("Settled", "Settled", "Flushed")))
-        scene.fault(at_ms + 1, "force_view", ["g1"])
-        scene.fault(at_ms + 1, "force_view", ["g1"], 0, second if scene.chance(0.8) else None)
-    else:
-        comes_back(scene, late, away_ms, at_ms)
-        hears_late(scene, late, at_ms, until_ms)
-        if scene.chance(0.7):
-            scene.fault(at_ms, "hold", [late, scene.leader()], until_ms - at_ms, kind="Alive", lost=True, direction="to")
-        joined = Trigger("write", deaf, 1, "after")
-        few = rng.choice((("Flush", "Installed"), ("Flush", "Installed"), ("Flush",), ("Settle", "Installed")))
-        unheard(scene, deaf, few, at_ms, until_ms, joined)
-        scene.fault(at_ms, "force_view", ["g1"], 0, joined)
+    comes_back(scene, late, away_ms, at_ms)
+    hears_late(scene, late, at_ms, until_ms)
+    if scene.chance(0.7):
+        mute = {"kind": "Alive", "lost": True, "direction": "to"}
+        scene.fault(at_ms, "hold", [late, scene.leader()], until_ms - at_ms, **mute)
+    joined = Trigger("write", deaf, 1, "after")
+    few = rng.choice((("Flush", "Installed"), ("Flush", "Installed"), ("Flush",), ("Settle", "Installed")))
+    unheard(scene, deaf, few, at_ms, until_ms, joined)
+    scene.fault(at_ms, "force_view", ["g1"], 0, joined)
+
+
+def two_others(scene: Scene, lease_ms: int) -> list[str]:
+    """Beside the one that changes the view when it is asked to."""
+    rng = scene.rng
+    scene.shape(sizes=(3, 3, 3, 4))
+    scene.timed(client_timeout_ms=rng.choice((30, 100)), ack_timeout_ms=lease_ms)
+    return rng.sample(scene.others(), 2)
 
 
 def looks(scene: Scene, deaf: str, late: str, at_ms: int, until_ms: int) -> None:
@@ -142,6 +156,7 @@ def hears_late(scene: Scene, name: str, at_ms: int, until_ms: int) -> None:
 
 
 def deaf_once(scene: Scene, name: str, at_ms: int, until_ms: int) -> None:
+    """To all from some word of its own on, or to some words."""
     rng = scene.rng
     if scene.chance(0.5):
         hears_nothing_after(scene, name, at_ms, until_ms, rng.choice(LAST_SAID))
