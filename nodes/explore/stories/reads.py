@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nodes.explore.stories.scene import BEGIN_MS, COORDINATION, Scene
 from nodes.sim.triggers import Trigger
 
@@ -100,7 +102,7 @@ def rejoins(scene: Scene) -> None:
     comes_back(scene, late, away_ms, at_ms)
     hears_late(scene, late, at_ms, until_ms)
     if scene.chance(0.7):
-        mute = {"kind": "Alive", "lost": True, "direction": "to"}
+        mute: dict[str, Any] = {"kind": "Alive", "lost": True, "direction": "to"}
         scene.fault(at_ms, "hold", [late, scene.leader()], until_ms - at_ms, **mute)
     joined = Trigger("write", deaf, 1, "after")
     few = rng.choice((("Flush", "Installed"), ("Flush", "Installed"), ("Flush",), ("Settle", "Installed")))
@@ -137,7 +139,9 @@ def unheard(
     for kind in kinds:
         for other in scene.members():
             if other != name:
-                scene.fault(at_ms, "hold", [other, name], until_ms - at_ms, on, kind=kind, lost=True, direction="to")
+                scene.fault(
+                    at_ms, "hold", [other, name], until_ms - at_ms, on, kind=kind, lost=True, direction="to"
+                )
 
 
 def hears_nothing_after(scene: Scene, name: str, at_ms: int, until_ms: int, said: str) -> None:

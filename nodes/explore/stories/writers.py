@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nodes.config import DataConfig
 from nodes.explore.draw_load import PROFILES, Names, draw_calls
 from nodes.explore.progress import CLIENT_MESSAGES
@@ -70,12 +72,24 @@ def given_out(scene: Scene) -> None:
     lines = [f"put /f{number} {rng.choice((1, 512, 3_000))}" for number in range(6)]
     lines += [f"get /f{rng.randrange(6)}" for _ in range(6)]
     writer = scene.calls(lines, at_ms - 60, until_ms, 1, "saturate")
+    unheard: dict[str, Any] = {"kind": "Request", "lost": True, "direction": "to"}
     for name in scene.members():
         if name != other:
-            scene.fault(at_ms - 59, "cut", [writer, name], until_ms - at_ms + 59)
-    for kind in rng.choice((("Held", "Alive"), ("Held", "Alive"), ("Held",), ("Alive",), ("Held", "Broadcast"))):
-        scene.fault(at_ms - 60, "hold", [other, commander], lasts, kind=kind, lost=scene.chance(0.2), direction="to")
-    said = Trigger("delivered", other, rng.randint(1, 12), "after", "Answer")
-    scene.fault(at_ms - 58, "cut", [writer, other], lasts - 60, said, direction="to")
+            scene.fault(at_ms - 59, "hold", [writer, name], until_ms - at_ms + 59, **unheard)
+    for kind in rng.choice(
+        (("Held", "Alive"), ("Held", "Alive"), ("Held",), ("Alive",), ("Held", "Broadcast"))
+    ):
+        scene.fault(
+            at_ms - 60, "hold", [other, commander], lasts, kind=kind, lost=scene.chance(0.2), direction="to"
+        )
+    node = rng.choice(data.nodes)
+    silent = rng.choice(
+        (
+            Trigger("sync", node, rng.choice((1, 1, 2, 3)), rng.choice(("before", "after"))),
+            Trigger("sent", node, rng.choice((1, 1, 2)), "after", "Changes"),
+            Trigger("delivered", other, rng.choice((4, 8, rng.randint(1, 12))), "after", "Answer"),
+        )
+    )
+    scene.fault(at_ms - 58, "hold", [writer, other], lasts - 60, silent, **unheard)
     if scene.chance(0.2):
         scene.fault(at_ms, "slow_disk", [rng.choice(data.nodes)], lasts, ms=rng.choice((50, 300)))
