@@ -12,10 +12,11 @@ from nodes.explore.stories.changes import joining, takeovers
 from nodes.explore.stories.groups import between_groups
 from nodes.explore.stories.images import going_back, images
 from nodes.explore.stories.ledgers import closing
-from nodes.explore.stories.reads import last_moments, shores, views
+from nodes.explore.stories.members import half_made, old_words
+from nodes.explore.stories.reads import last_moments, rejoins, shores, views
 from nodes.explore.stories.returns import returns, returns_with_less
 from nodes.explore.stories.scene import Scene
-from nodes.explore.stories.writers import content
+from nodes.explore.stories.writers import content, given_out
 from nodes.families import Family
 
 Story = Callable[[Scene], None]
@@ -27,7 +28,7 @@ def stories_of(family: Family) -> list[Story]:
     if family.standbys:
         told += [shores, last_moments, takeovers, joining]
     if not family.locked:
-        told += [views, views]
+        told += [views, rejoins, half_made, old_words, given_out]
     if family.groups_max > 1:
         told += [between_groups, between_groups]
     if family.images:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nodes.explore.stories.scene import BEGIN_MS, COORDINATION, Scene
 from nodes.sim.triggers import Trigger
 
@@ -71,45 +73,105 @@ TOGETHER = (("Settle", "Installed"), ("Settle", "Installed"), ("Installed",), ("
 
 
 def views(scene: Scene) -> None:
-    """The view changes once or several times, and not everybody hears of it: who is behind has readers that ask nobody else."""
+    """The view changes once or twice within a lease, and not everybody hears how: who is left out has readers that ask nobody else."""
     rng = scene.rng
-    scene.shape(sizes=(3, 3, 4))
-    scene.timed(client_timeout_ms=rng.choice((30, 100)), ack_timeout_ms=rng.choice((500, 1_200, 2_000)))
-    session, members = scene.session_ms, scene.members()
-    deaf = rng.sample(members, rng.choice((1, 1, 2)))
-    at_ms = BEGIN_MS + session + rng.randrange(session)
-    lasts = rng.choice((session // 2, session, 2 * session))
-    until_ms = at_ms + lasts + session
-    for name in deaf:
-        reader = scene.reads(at_ms - 200, until_ms, READS, HOT)
-        for other in members:
+    lease = rng.choice((1_200, 2_000))
+    deaf, late = two_others(scene, lease)
+    at_ms = BEGIN_MS + lease * rng.randint(12, 20) // 10
+    until_ms = at_ms + lease + 500
+    looks(scene, deaf, late, at_ms, until_ms)
+    scene.fault(at_ms + 1, "force_view", ["g1"])
+    if scene.chance(0.55):
+        deaf_once(scene, deaf, at_ms, until_ms)
+        return
+    second = Trigger("sent", scene.leader(), 1, "after", "Installed")
+    hears_late(scene, late, at_ms, until_ms)
+    hears_nothing_after(scene, deaf, at_ms, until_ms, rng.choice(("Settled", "Settled", "Flushed")))
+    scene.fault(at_ms + 1, "force_view", ["g1"], 0, second if scene.chance(0.9) else None)
+
+
+def rejoins(scene: Scene) -> None:
+    """One that was away is in the view again and hears so when the next change has begun, of which another member hears nothing."""
+    rng = scene.rng
+    lease = rng.choice((200, 500))
+    deaf, late = two_others(scene, lease)
+    away_ms = lease * rng.randint(12, 16) // 10
+    at_ms = BEGIN_MS + away_ms + lease * rng.randint(12, 20) // 10
+    until_ms = at_ms + lease + 500
+    looks(scene, deaf, late, at_ms, until_ms)
+    comes_back(scene, late, away_ms, at_ms)
+    hears_late(scene, late, at_ms, until_ms)
+    if scene.chance(0.7):
+        mute: dict[str, Any] = {"kind": "Alive", "lost": True, "direction": "to"}
+        scene.fault(at_ms, "hold", [late, scene.leader()], until_ms - at_ms, **mute)
+    joined = Trigger("write", deaf, 1, "after")
+    few = rng.choice((("Flush", "Installed"), ("Flush", "Installed"), ("Flush",), ("Settle", "Installed")))
+    unheard(scene, deaf, few, at_ms, until_ms, joined)
+    scene.fault(at_ms, "force_view", ["g1"], 0, joined)
+
+
+def two_others(scene: Scene, lease_ms: int) -> list[str]:
+    """Beside the one that changes the view when it is asked to."""
+    rng = scene.rng
+    scene.shape(sizes=(3, 3, 3, 4))
+    scene.timed(client_timeout_ms=rng.choice((30, 100)), ack_timeout_ms=lease_ms)
+    return rng.sample(scene.others(), 2)
+
+
+def looks(scene: Scene, deaf: str, late: str, at_ms: int, until_ms: int) -> None:
+    """Readers ask one member alone, writers those who hear everything."""
+    rng = scene.rng
+    reader = scene.reads(at_ms - 100, until_ms, READS, HOT)
+    writer = scene.writes(at_ms - 100, until_ms, WRITES, HOT)
+    for other in scene.members():
+        if other != deaf:
+            scene.fault(at_ms - 99, "cut", [reader, other], until_ms - at_ms)
+    for other in (deaf, late) if rng.random() < 0.7 else (deaf,):
+        scene.fault(at_ms - 99, "cut", [writer, other], until_ms - at_ms)
+
+
+def unheard(
+    scene: Scene, name: str, kinds: tuple[str, ...], at_ms: int, until_ms: int, on: Trigger | None = None
+) -> None:
+    """These messages, and what the coordination service tells, do not reach one member."""
+    way = scene.rng.choice(("both", "from"))
+    scene.fault(at_ms, "cut", [name, COORDINATION], until_ms - at_ms, on, direction=way)
+    for kind in kinds:
+        for other in scene.members():
             if other != name:
-                scene.fault(at_ms - 100, "cut", [reader, other], until_ms - at_ms)
-    writer = scene.writes(at_ms - 200, until_ms, WRITES, HOT)
-    for name in deaf:
-        scene.fault(at_ms - 100, "cut", [writer, name], until_ms - at_ms)
-    if scene.chance(0.3):
-        away = rng.choice(members)
-        scene.fault(rng.randrange(at_ms), "crash", [away], rng.choice((200, session)))
-    few = rng.choice((*TOGETHER, tuple(rng.sample(scene.kinds, rng.choice((1, 2, 3))))))
-    how = rng.choice(("said", "said", "kinds"))
-    for name in deaf:
-        said = Trigger("sent", name, rng.choice((1, 1, 2)), "after", rng.choice(LAST_SAID))
-        if scene.chance(0.8):
-            on = said if how == "said" and scene.chance(0.5) else None
-            scene.fault(at_ms, "cut", [name, COORDINATION], lasts, on, direction=rng.choice(("both", "from")))
-        for other in members:
-            if other != name:
-                if how == "said":
-                    scene.fault(at_ms, "cut", [name, other], lasts, said, direction="from")
-                else:
-                    for kind in few:
-                        scene.fault(at_ms, "hold", [other, name], lasts, kind=kind, lost=True, direction="to")
-    for _ in range(rng.choice((1, 2, 2, 3))):
-        at_ms += rng.choice((1, rng.randint(1, 60), rng.randint(1, session // 2)))
-        scene.depose(at_ms)
-        if scene.chance(0.3):
-            name, other = rng.sample(members, 2)
-            scene.hold(at_ms, name, other, rng.choice((50, session)))
-        if scene.chance(0.2):
-            scene.strike(at_ms + rng.randint(1, session), rng.choice(members), rng.choice((1, 3)) * session)
+                scene.fault(
+                    at_ms, "hold", [other, name], until_ms - at_ms, on, kind=kind, lost=True, direction="to"
+                )
+
+
+def hears_nothing_after(scene: Scene, name: str, at_ms: int, until_ms: int, said: str) -> None:
+    """How the change that it has a part in ends, it does not hear either."""
+    unheard(scene, name, ("Installed",), at_ms, until_ms)
+    for other in scene.members():
+        if other != name:
+            on = Trigger("sent", name, 1, "after", said)
+            scene.fault(at_ms, "cut", [name, other], until_ms - at_ms, on, direction="from")
+
+
+def hears_late(scene: Scene, name: str, at_ms: int, until_ms: int) -> None:
+    """How a change has ended, when it has already told for the next one what it has."""
+    unheard(scene, name, ("Installed",), at_ms, until_ms)
+    scene.fault(at_ms, "heal", [name, COORDINATION], 0, Trigger("sent", name, 2, "after", "Flushed"))
+
+
+def deaf_once(scene: Scene, name: str, at_ms: int, until_ms: int) -> None:
+    """To all from some word of its own on, or to some words."""
+    rng = scene.rng
+    if scene.chance(0.5):
+        hears_nothing_after(scene, name, at_ms, until_ms, rng.choice(LAST_SAID))
+    else:
+        few = rng.choice((*TOGETHER, tuple(rng.sample(scene.kinds, 2))))
+        unheard(scene, name, few, at_ms, until_ms)
+
+
+def comes_back(scene: Scene, name: str, away_ms: int, at_ms: int) -> None:
+    """One that was away long enough to be left out is back, and nobody hears that for a while."""
+    for other in scene.members():
+        if other != name:
+            scene.fault(1, "hold", [name, other], at_ms - 1, kind="JoinView", lost=True, direction="to")
+    scene.fault(1, scene.rng.choice(("crash", "stop")), [name], away_ms)

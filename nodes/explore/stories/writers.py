@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nodes.config import DataConfig
 from nodes.explore.draw_load import PROFILES, Names, draw_calls
 from nodes.explore.progress import CLIENT_MESSAGES
 from nodes.explore.stories.scene import BEGIN_MS, Scene
+from nodes.sim.triggers import Trigger
 
 
 def content(scene: Scene) -> None:
@@ -52,3 +55,41 @@ def content(scene: Scene) -> None:
         share = rng.choice((0.1, 0.4))
         for name in members:
             scene.fault(0, "duplicate", [rng.choice(scene.callers).name, name], until_ms, share=share)
+
+
+def given_out(scene: Scene) -> None:
+    """Who commands the data nodes hears late what another member has given out, and the writer falls silent in between."""
+    rng = scene.rng
+    beat = rng.choice((100, 200))
+    data = DataConfig([f"dn{n}" for n in range(1, rng.choice((1, 1, 3)) + 1)], beat, 4 * beat, 1_000)
+    scene.shape(sizes=(2, 3, 3), data=data)
+    scene.timed(client_timeout_ms=rng.choice((100, 400)), ack_timeout_ms=2_000)
+    commander, others = scene.leader(), scene.others()
+    other = rng.choice(others)
+    at_ms = BEGIN_MS + 5 * beat + rng.randrange(500)
+    lasts = rng.choice((600, 1_000, 1_500))
+    until_ms = at_ms + lasts + 500
+    lines = [f"put /f{number} {rng.choice((1, 512, 3_000))}" for number in range(6)]
+    lines += [f"get /f{rng.randrange(6)}" for _ in range(6)]
+    writer = scene.calls(lines, at_ms - 60, until_ms, 1, "saturate")
+    unheard: dict[str, Any] = {"kind": "Request", "lost": True, "direction": "to"}
+    for name in scene.members():
+        if name != other:
+            scene.fault(at_ms - 59, "hold", [writer, name], until_ms - at_ms + 59, **unheard)
+    for kind in rng.choice(
+        (("Held", "Alive"), ("Held", "Alive"), ("Held",), ("Alive",), ("Held", "Broadcast"))
+    ):
+        scene.fault(
+            at_ms - 60, "hold", [other, commander], lasts, kind=kind, lost=scene.chance(0.2), direction="to"
+        )
+    node = rng.choice(data.nodes)
+    silent = rng.choice(
+        (
+            Trigger("sync", node, rng.choice((1, 1, 2, 3)), rng.choice(("before", "after"))),
+            Trigger("sent", node, rng.choice((1, 1, 2)), "after", "Changes"),
+            Trigger("delivered", other, rng.choice((4, 8, rng.randint(1, 12))), "after", "Answer"),
+        )
+    )
+    scene.fault(at_ms - 58, "hold", [writer, other], lasts - 60, silent, **unheard)
+    if scene.chance(0.2):
+        scene.fault(at_ms, "slow_disk", [rng.choice(data.nodes)], lasts, ms=rng.choice((50, 300)))

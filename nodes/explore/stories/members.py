@@ -1,0 +1,80 @@
+"""Members of a view whose next one is half made: what was said in it outlives it, or is counted though it came to nothing."""
+
+from __future__ import annotations
+
+from nodes.explore.stories.scene import BEGIN_MS, COORDINATION, Scene
+from nodes.sim.triggers import Trigger
+
+SETTLING = ("Settle", "Settle", "Settled", "Flushed", "Fetch")
+"""Messages by which a change of the view is made, and after which whoever makes it may fall silent."""
+HALF_MADE = ("view change/settle", "view change/settle", "view change/settle", "view change/flush")
+
+
+def open_writes(scene: Scene, from_ms: int, every_ms: int, lasts_ms: int) -> str:
+    """Whether they are answered or not."""
+    name = scene.client()
+    lines = [f"create /{name}-{number}" for number in range(lasts_ms // every_ms)]
+    return scene.calls(lines, from_ms, from_ms + lasts_ms, 8, "open")
+
+
+def half_made(scene: Scene) -> None:
+    """Nobody hears a member that hears all; the others begin a view without it and do not get done, while its clients write on."""
+    rng = scene.rng
+    lease = rng.choice((200, 200, 300))
+    scene.shape(sizes=(3, 3, 3, 4))
+    scene.timed(ack_timeout_ms=lease, client_timeout_ms=rng.choice((30, 100)))
+    members = scene.members()
+    mute = rng.choice(members)
+    others = [name for name in members if name != mute]
+    at_ms = 2 * BEGIN_MS + rng.randrange(100)
+    until_ms = at_ms + 10 * lease + 400
+    own = open_writes(scene, at_ms - 150, rng.choice((5, 10)), 150 + rng.choice((20, 60)))
+    theirs = open_writes(scene, at_ms - 150, rng.choice((5, 10)), 150 + rng.choice((20, 60)))
+    for client, avoided in ((own, others), (theirs, [mute])):
+        for name in avoided:
+            scene.fault(at_ms - 149, "cut", [client, name], until_ms - at_ms)
+    for name in others:
+        scene.fault(at_ms, "cut", [mute, name], until_ms - at_ms, direction="to")
+    if scene.chance(0.8):
+        scene.fault(at_ms, "cut", [mute, COORDINATION], until_ms - at_ms)
+    slow_ms = lease * rng.randint(10, 16) // 10
+    where = Trigger("step", scene.whoever(), 1, "after", rng.choice(HALF_MADE))
+    for name in others:
+        from_ms = at_ms - rng.choice((10, 15, 20, 40))
+        scene.fault(from_ms, "slow_disk", [name], rng.choice((slow_ms, until_ms - from_ms)), ms=slow_ms)
+        scene.fault(at_ms, "cut", [name, COORDINATION], until_ms - at_ms - lease, where)
+        slow_ms = slow_ms * rng.randint(15, 35) // 10
+    if scene.chance(0.15):
+        scene.fault(at_ms + lease, "crash", [rng.choice(others)], lease, scene.place(rng.choice(others)))
+
+
+def old_words(scene: Scene) -> None:
+    """Who makes a view falls silent over it; the others go on, stop, and one that comes back hears the old words before it can ask what holds."""
+    rng = scene.rng
+    lease = rng.choice((200, 500))
+    scene.shape(sizes=(2, 3, 3, 3))
+    scene.timed(ack_timeout_ms=lease, client_timeout_ms=rng.choice((30, 100)))
+    maker, others = scene.leader(), scene.others()
+    at_ms = BEGIN_MS + rng.randrange(300)
+    stop_ms = at_ms + 3 * lease + rng.choice((200, 400, lease))
+    first = rng.choice(others)
+    back_ms = stop_ms + rng.choice((5, 20, 100))
+    resume_ms = back_ms + rng.choice((10, 50, 100))
+    gone_ms = resume_ms + rng.choice((100, 300, 400))
+    alone_ms = gone_ms + 4 * lease + 400
+    writer = scene.writes(at_ms - 50, stop_ms, rng.choice((40, 80)), rng.choice((0, 2)))
+    scene.fault(at_ms - 49, "cut", [writer, maker], stop_ms - at_ms)
+    kind = rng.choice(SETTLING)
+    for name in others:
+        lost = "Settled" if kind == "Settle" and scene.chance(0.3) else kind
+        scene.fault(at_ms, "hold", [maker, name], back_ms - at_ms, kind=lost, lost=scene.chance(0.8))
+    by = "sent" if kind in ("Settle", "Fetch") else "delivered"
+    where = Trigger(by, maker if by == "sent" else rng.choice(others), rng.choice((1, 1, 2)), "after", kind)
+    if scene.chance(0.3):
+        where = Trigger("step", maker, 1, "after", rng.choice(HALF_MADE))
+    scene.fault(at_ms, "pause", [maker], resume_ms - at_ms, where)
+    scene.fault(at_ms + 1, "force_view", ["g1"])
+    for name in others:
+        scene.strike(stop_ms, name, (back_ms if name == first else alone_ms) - stop_ms)
+    scene.fault(stop_ms, "cut", [first, COORDINATION], gone_ms + rng.choice((0, 100)) - stop_ms)
+    scene.strike(gone_ms, maker, alone_ms - gone_ms)
