@@ -13,7 +13,14 @@ from nodes.explore.stories.groups import between_groups
 from nodes.explore.stories.images import going_back, images
 from nodes.explore.stories.ledgers import closing
 from nodes.explore.stories.reads import last_moments, shores, views
-from nodes.explore.stories.returns import returns, returns_with_less
+from nodes.explore.stories.returns import (
+    gaps,
+    gaps_on_return,
+    returns,
+    returns_to_readers,
+    returns_unsynced,
+    returns_with_less,
+)
 from nodes.explore.stories.scene import Scene
 from nodes.explore.stories.writers import content
 from nodes.families import Family
@@ -23,9 +30,9 @@ Story = Callable[[Scene], None]
 
 def stories_of(family: Family) -> list[Story]:
     """Those that can be played in this family; more than once: more often."""
-    told: list[Story] = [returns, returns_with_less, content]
+    told: list[Story] = [returns, returns_with_less, returns_unsynced, gaps, content]
     if family.standbys:
-        told += [shores, last_moments, takeovers, joining]
+        told += [returns_to_readers, gaps_on_return, shores, last_moments, takeovers, joining]
     if not family.locked:
         told += [views, views]
     if family.groups_max > 1:
