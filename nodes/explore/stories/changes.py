@@ -50,7 +50,9 @@ def joining(scene: Scene) -> None:
     silent = [name for name in (*comes, *stays) if name not in keeps]
     for name in silent:
         kind = rng.choice(scene.appends)
-        scene.fault(back_ms - 20, "hold", [leader, name], 2 * session, reaches, kind=kind, lost=scene.chance(0.7))
+        scene.fault(
+            back_ms - 20, "hold", [leader, name], 2 * session, reaches, kind=kind, lost=scene.chance(0.7)
+        )
     for start_ms in range(back_ms - 50, back_ms + session, session // 3):
         scene.writes(start_ms, start_ms + session // 3, 25)
     written = Trigger(
@@ -60,6 +62,37 @@ def joining(scene: Scene) -> None:
     at_ms = back_ms - 20 if dies else back_ms + rng.randint(150, max(400, session))
     for name in [leader, *keeps]:
         scene.strike(at_ms, name, rng.choice((3, 5)) * session, dies)
+
+
+def back_in_turn(scene: Scene) -> None:
+    """All others were silent; while the change for those who are back is written, the last one is back too, and alone hears what comes."""
+    rng = scene.rng
+    scene.shape(sizes=(3, 3, 3, 4), min_in_step=0)
+    scene.timed(renew_scan_ms=rng.choice((50, 200)))
+    session, leader, others = scene.session_ms, scene.leader(), scene.others()
+    silent_ms = BEGIN_MS + rng.randrange(session // 2)
+    scene.timed(ack_timeout_ms=rng.choice((60, 200, 500)))
+    back_ms = silent_ms + scene.timing.ack_timeout_ms + rng.choice((200, 300, session))
+    late_ms = rng.choice((10, 30, 50))
+    scene.fault(back_ms - 10, "delay", [leader, COORDINATION], 2 * session, ms=late_ms)
+    order, at_ms = rng.sample(others, len(others)), back_ms
+    for name in order:
+        scene.fault(silent_ms, "cut", [leader, name], at_ms - silent_ms)
+        at_ms += rng.choice((rng.randint(1, 20), rng.randint(5, 6 * late_ms), rng.randint(5, 6 * late_ms)))
+    last = order[-1] if scene.chance(0.8) else order[0]
+    step = GROWING.get(scene.family.replication)
+    reaches = Trigger("step", leader, 1, "after", step) if step else None
+    for name in order:
+        if name != last:
+            kind, lost = scene.appends[0], scene.chance(0.8)
+            scene.fault(back_ms - 20, "hold", [leader, name], 2 * session, reaches, kind=kind, lost=lost)
+    for start_ms in (silent_ms, back_ms, back_ms + 50, back_ms + 100, back_ms + 200):
+        scene.writes(start_ms, start_ms + 100, 8)
+    written = Trigger("write", leader, 1, "after", rng.choice(("configuration", "configuration", "")))
+    dies = written if scene.chance(0.6) else None
+    dies_ms = back_ms - 20 if dies else at_ms + rng.randint(1, 6 * late_ms)
+    for name in (leader, last):
+        scene.strike(dies_ms, name, rng.choice((3, 5)) * session, dies)
 
 
 def takeovers(scene: Scene) -> None:

@@ -6,6 +6,8 @@ from nodes.explore.stories.scene import BEGIN_MS, Scene
 from nodes.sim.triggers import Trigger
 
 LAGS = ("hold", "hold", "cut", "slow_disk", "pause", "crash")
+DECIDES = {"mams": "Commit", "paxos": "Success", "symmetric": "Settled"}
+"""Words that what was appended counts."""
 JOINS = {"mams": "Register", "paxos": "PaxosJoin", "symmetric": "JoinView"}
 BRIEFLY = (5, 15, 30, 60)
 """Nobody is left out for being so late."""
@@ -64,7 +66,7 @@ def returns_unsynced(scene: Scene) -> None:
     session, strike_ms = scene.session_ms, before_all_stop(scene)
     soon, failed, everywhere = rng.choice((1, 20, session // 2)), scene.chance(0.4), scene.chance(0.5)
     behind = lagging(scene, *gap_before(scene, strike_ms)) if failed or not everywhere else []
-    first = first_back(scene, behind)
+    first = first_back(scene, behind, leads=0.1 if failed else 0.4)
     if failed:
         failed_sync(scene, strike_ms, first)
     else:
@@ -79,9 +81,10 @@ def returns_unsynced(scene: Scene) -> None:
 def failed_sync(scene: Scene, strike_ms: int, name: str) -> None:
     """A sync fails some time before; the next life trusts what it reads, or does not."""
     rng = scene.rng
-    failed_ms = max(20, strike_ms - rng.randint(200, 2 * scene.session_ms))
+    failed_ms = max(BEGIN_MS, strike_ms - rng.randint(200, 400 + scene.session_ms))
     again_ms = failed_ms + rng.randint(30, 80)
-    scene.writes(failed_ms - 50, strike_ms, 60)
+    scene.burst(failed_ms - rng.randint(5, 25))
+    scene.writes(max(0, failed_ms - 150), strike_ms, 60)
     scene.fault(failed_ms - 20, "slow_disk", [name], again_ms - failed_ms, ms=rng.choice((5, 20)))
     scene.fault(
         failed_ms, "fail_disk", [name], again_ms - failed_ms, what="sync", times=rng.choice((1, 1, 2))
@@ -90,27 +93,43 @@ def failed_sync(scene: Scene, strike_ms: int, name: str) -> None:
 
 
 def returns_to_readers(scene: Scene) -> None:
-    """One is back at once and has lost the end of its log; the log comes to it late, what was decided does not, and readers ask it."""
+    """One has acknowledged what it was not told to be decided; it is back without the end of its log, and readers ask it early."""
     rng = scene.rng
-    scene.shape(sizes=(3, 3, 4, 5))
+    scene.shape(sizes=(3, 3, 4))
     session, leader = scene.session_ms, scene.leader()
-    strike_ms, soon = BEGIN_MS + rng.randrange(session), rng.choice((1, 5, 20))
-    name, late_ms = rng.choice(scene.others()), rng.choice((30, 100, session // 2))
-    scene.writes(strike_ms - 100, strike_ms, 60, hot=2)
-    for kind in set(scene.appends) if scene.chance(0.5) else [scene.appends[0]]:
-        before_ms = rng.choice((0, 10, 50))
-        for_ms = before_ms + soon + rng.choice((rng.randint(5, 40), late_ms))
-        lost = scene.chance(0.2)
-        scene.fault(
-            strike_ms - before_ms, "hold", [leader, name], for_ms, kind=kind, lost=lost, direction="to"
-        )
-    if scene.chance(0.6):
+    name, soon, late_ms = (
+        rng.choice(scene.others()),
+        rng.choice((1, 5, 20)),
+        rng.choice((50, 100, session // 2)),
+    )
+    waits_ms = rng.choice((20, 50, 100))
+    strike_ms = BEGIN_MS + waits_ms + rng.randrange(session)
+    told_ms = waits_ms + soon + rng.choice((0, 5, 25, late_ms))
+    decides = DECIDES.get(scene.family.replication, scene.appends[0])
+    scene.fault(strike_ms - waits_ms, "hold", [leader, name], told_ms, kind=decides, direction="to")
+    if scene.chance(0.7):
+        scene.fault(strike_ms - waits_ms, "slow_disk", [name], waits_ms, ms=rng.choice((5, 10, 20)))
+    for _ in range(2):
+        hot_writes(scene, strike_ms - waits_ms + rng.randint(1, 10))
+    kind, lasts = rng.choice((scene.appends[0], scene.appends[0], "")), soon + late_ms
+    scene.fault(
+        strike_ms - 1, "hold", [leader, name], lasts, kind=kind, lost=scene.chance(0.2), direction="to"
+    )
+    if scene.chance(0.7):
         scene.fault(strike_ms, "crash", [name], soon)
-        scene.fault(strike_ms, "corrupt", [name], what="journal_tail", place=rng.choice(("middle", "drawn")))
+        place = rng.choice(("middle", "middle", "drawn"))
+        scene.fault(strike_ms, "corrupt", [name], what="journal_tail", place=place)
     else:
         scene.fault(strike_ms, "new_disk", [name], soon)
-    for start_ms in range(strike_ms + soon, strike_ms + soon + late_ms, max(5, late_ms // 8)):
-        scene.reads(start_ms, start_ms + late_ms // 2, 8, hot=2)
+    for start_ms in (strike_ms - 5, strike_ms + soon + 15, strike_ms + soon + 25, strike_ms + soon + 50):
+        scene.reads(start_ms, start_ms + late_ms, 16, hot=2)
+
+
+def hot_writes(scene: Scene, at_ms: int) -> None:
+    """Several at a time, as fast as they are answered."""
+    verbs = ("create", "delete", "create")
+    lines = [f"{scene.rng.choice(verbs)} /h{scene.rng.randrange(2)}" for _ in range(30)]
+    scene.calls(lines, at_ms, at_ms, scene.rng.choice((1, 2, 4)), "saturate")
 
 
 def gaps(scene: Scene) -> None:
@@ -156,9 +175,9 @@ def gaps_on_return(scene: Scene) -> None:
         else:
             scene.fault(away_ms, "cut", [leader, name], lasts)
         asks = Trigger(
-            rng.choice(("sent", "delivered")), name, rng.choice((1, 1, 2)), "after", asking(scene), leader
+            rng.choice(("sent", "delivered")), name, rng.choice((1, 1, 2, 3)), "after", asking(scene)
         )
-        misses(scene, back_ms - 5, name, rng.choice((1, 2, 5, rng.randint(2, 60))), asks)
+        misses(scene, back_ms - 5, name, rng.choice((2, 5, rng.randint(2, 60), rng.randint(2, 60))), asks)
         scene.writes(away_ms, back_ms, 10, hot=2)
         scene.writes(back_ms - 20, back_ms + 200, rng.choice((40, 100)), hot=2)
         for start_ms in (back_ms, back_ms + 100, back_ms + 200):
@@ -180,7 +199,7 @@ def away(scene: Scene, at_ms: int, name: str, for_ms: int) -> None:
 
 def before_all_stop(scene: Scene) -> int:
     """When all will stop; until then there are writes."""
-    strike_ms = BEGIN_MS + scene.rng.randrange(100, 2 * scene.session_ms)
+    strike_ms = BEGIN_MS + scene.rng.randrange(300, 300 + 2 * scene.session_ms)
     scene.writes(max(0, strike_ms - 300), strike_ms, 50)
     return strike_ms
 
@@ -192,10 +211,10 @@ def gap_before(scene: Scene, strike_ms: int) -> tuple[int, int]:
     return max(0, strike_ms - gap_ms), gap_ms
 
 
-def first_back(scene: Scene, behind: list[str]) -> str:
+def first_back(scene: Scene, behind: list[str], leads: float = 0.4) -> str:
     """One of those who keep the log and have all of it."""
     ahead = [name for name in scene.holders() if name not in behind]
-    if not scene.family.journal_nodes and (not ahead or scene.chance(0.4)):
+    if not scene.family.journal_nodes and (not ahead or scene.chance(leads)):
         return scene.leader()
     return scene.rng.choice(ahead or scene.holders())
 
