@@ -10,7 +10,15 @@ from nodes.sim.triggers import Trigger
 
 WORDS = {
     "shared-bookkeeper": ("AddEntry", "AddEntry", "EntryAdded", "LedgerFenced"),
-    "": ("AcceptJournal", "AcceptJournal", "WriteJournal", "NewEpoch", "EpochPromised", "FinishSegment", "JournalWritten"),
+    "": (
+        "AcceptJournal",
+        "AcceptJournal",
+        "WriteJournal",
+        "NewEpoch",
+        "EpochPromised",
+        "FinishSegment",
+        "JournalWritten",
+    ),
 }
 """What is said while a journal changes hands, by replication."""
 
@@ -25,9 +33,15 @@ def closing(scene: Scene) -> None:
     if scene.family.journal_role == "bookie":
         quorum = rng.choice((2, 3, 3))
         names = scene.family.journal_names(rng.choice((4, 4, 5)))
-        scene.cluster = replace(scene.cluster, journal=JournalConfig(names, 3, quorum, rng.randint(2, quorum)))
+        scene.cluster = replace(
+            scene.cluster, journal=JournalConfig(names, 3, quorum, rng.randint(2, quorum))
+        )
     if scene.chance(0.4):
-        scene.weather |= {"duplicate": 0.3, "reorder": 0.3, "reorder_us": rng.choice((20_000, 100_000, 300_000))}
+        scene.weather |= {
+            "duplicate": 0.3,
+            "reorder": 0.3,
+            "reorder_us": rng.choice((20_000, 100_000, 300_000)),
+        }
     session, nodes, others = scene.session_ms, list(scene.cluster.journal.nodes), scene.others()
     strike_ms = BEGIN_MS + rng.randrange(session)
     lasts = rng.choice((100, session // 2, session))
@@ -42,7 +56,14 @@ def closing(scene: Scene) -> None:
     apart, kind = rng.choice(nodes), rng.choice(WORDS.get(scene.family.replication, WORDS[""]))
     kept, late = scene.chance(0.5), scene.chance(0.4)
     for name in others:
-        scene.fault(strike_ms + 1, "hold", [name, apart], begins_ms - strike_ms + lasts, kind=kind, lost=not (kept or late))
+        scene.fault(
+            strike_ms + 1,
+            "hold",
+            [name, apart],
+            begins_ms - strike_ms + lasts,
+            kind=kind,
+            lost=not (kept or late),
+        )
     if late:
         late_words(scene, begins_ms + lasts, apart)
         return
@@ -97,6 +118,8 @@ def late_words(scene: Scene, at_ms: int, apart: str) -> None:
     scene.burst(at_ms - rng.randint(10, 100))
     for name in scene.members():
         for node in nodes:
-            scene.fault(at_ms - 100, "hold", [node, name], dies_ms + session - at_ms, kind="JournalRead", lost=True)
+            scene.fault(
+                at_ms - 100, "hold", [node, name], dies_ms + session - at_ms, kind="JournalRead", lost=True
+            )
     scene.strike(dies_ms, "active of g1", 3 * session)
     scene.strike(dies_ms, rng.choice([node for node in nodes if node != apart]), 5 * session)
