@@ -35,7 +35,7 @@ def as_of_now(cluster: Stage, fault: Fault) -> Fault:
         except FaultUnsupported:
             return word
 
-    on = fault.on and replace(fault.on, server=name(fault.on.server))
+    on = fault.on and replace(fault.on, server=name(fault.on.server), peer=name(fault.on.peer))
     return replace(fault, targets=[name(word) for word in fault.targets], on=on)
 
 

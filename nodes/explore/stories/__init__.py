@@ -8,13 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nodes.explore.stories.changes import joining, takeovers
+from nodes.explore.stories.changes import back_in_turn, joining, takeovers
 from nodes.explore.stories.groups import between_groups
 from nodes.explore.stories.images import going_back, images
-from nodes.explore.stories.ledgers import closing
+from nodes.explore.stories.ledgers import closed_by_two, closing
 from nodes.explore.stories.members import half_made, old_words
 from nodes.explore.stories.reads import last_moments, rejoins, shores, views
-from nodes.explore.stories.returns import returns, returns_with_less
+from nodes.explore.stories.returns import (
+    gaps,
+    gaps_on_return,
+    returns,
+    returns_to_readers,
+    returns_unsynced,
+    returns_with_less,
+)
 from nodes.explore.stories.scene import Scene
 from nodes.explore.stories.writers import content, given_out
 from nodes.families import Family
@@ -24,9 +31,9 @@ Story = Callable[[Scene], None]
 
 def stories_of(family: Family) -> list[Story]:
     """Those that can be played in this family; more than once: more often."""
-    told: list[Story] = [returns, returns_with_less, content]
+    told: list[Story] = [returns, returns_with_less, returns_unsynced, gaps, content]
     if family.standbys:
-        told += [shores, last_moments, takeovers, joining]
+        told += [returns_to_readers, gaps_on_return, shores, last_moments, takeovers, joining, back_in_turn]
     if not family.locked:
         told += [views, rejoins, half_made, old_words, given_out]
     if family.groups_max > 1:
@@ -34,5 +41,5 @@ def stories_of(family: Family) -> list[Story]:
     if family.images:
         told += [images, going_back]
     if family.journal_nodes >= 3:
-        told += [closing, closing]
+        told += [closing, closed_by_two]
     return told

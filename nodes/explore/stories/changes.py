@@ -7,6 +7,8 @@ from nodes.sim.triggers import Trigger
 
 GROWING = {"mams": "configuration/both", "paxos": "view/", "symmetric": "view change/install"}
 """The step at which a member is about to count, by replication."""
+RETURNING = {"mams": "Promise", "paxos": "PaxosJoin", "symmetric": "JoinView"}
+"""What a member says that was silent, by replication."""
 WAYS = (
     ("add", 3, 1),
     ("add", 3, 1),
@@ -62,6 +64,38 @@ def joining(scene: Scene) -> None:
     at_ms = back_ms - 20 if dies else back_ms + rng.randint(150, max(400, session))
     for name in [leader, *keeps]:
         scene.strike(at_ms, name, rng.choice((3, 5)) * session, dies)
+
+
+def back_in_turn(scene: Scene) -> None:
+    """All others were silent; while the change for those who are back is written, the last one is back too, and alone hears what comes."""
+    rng = scene.rng
+    scene.shape(sizes=(3, 3, 3, 4), min_in_step=0)
+    scene.timed(ack_timeout_ms=rng.choice((60, 200, 500)), renew_scan_ms=50)
+    session, leader, others = scene.session_ms, scene.leader(), scene.others()
+    silent_ms = BEGIN_MS + rng.randrange(session // 2)
+    back_ms = silent_ms + scene.timing.ack_timeout_ms + rng.choice((200, 300, session))
+    slow_ms = rng.choice((10, 20, 30))
+    """A change takes some dozens of these: coordination is asked again and again."""
+    heard_ms = back_ms + rng.randint(12, 40) * slow_ms
+    scene.fault(back_ms - 10, "delay", [leader, COORDINATION], 80 * slow_ms, ms=slow_ms)
+    last, *early = rng.sample(others, len(others))
+    for name in others:
+        scene.fault(silent_ms, "cut", [leader, name], back_ms - silent_ms)
+    answers = RETURNING.get(scene.family.replication, "")
+    scene.fault(back_ms + 1, "hold", [leader, last], heard_ms - back_ms, kind=answers, direction="from")
+    step = GROWING.get(scene.family.replication)
+    reaches = Trigger("step", leader, 1, "after", step) if step else None
+    for name in early:
+        kind, lost = scene.appends[0], scene.chance(0.8)
+        scene.fault(back_ms, "hold", [leader, name], 2 * session, reaches, kind=kind, lost=lost)
+    scene.writes(silent_ms, silent_ms + 50, 4)
+    for _ in range(2):
+        scene.writes(back_ms, heard_ms + 20 * slow_ms, 30)
+    written = Trigger("write", leader, 1, "after", rng.choice(("configuration", "configuration", "")))
+    dies = written if scene.chance(0.7) else None
+    dies_ms = back_ms if dies else heard_ms + rng.randint(5, 40) * slow_ms
+    for name in (leader, last):
+        scene.strike(dies_ms, name, rng.choice((3, 5)) * session + 40 * slow_ms, dies)
 
 
 def takeovers(scene: Scene) -> None:

@@ -22,6 +22,9 @@ WORDS = {
 }
 """What is said while a journal changes hands, by replication."""
 
+BOOKS = {"shared-bookkeeper": "ledgers"}
+"""The last part of the path of what coordination keeps about the journal."""
+
 
 def closing(scene: Scene) -> None:
     """Who takes over dies while it closes what the last one has left; the next one reaches other nodes."""
@@ -76,6 +79,36 @@ def closing(scene: Scene) -> None:
         for node in nodes:
             if node != apart and node not in silent and alike:
                 scene.fault(strike_ms + 1, "pause", [node], rng.choice((2, 3)) * session, on)
+
+
+def closed_by_two(scene: Scene) -> None:
+    """A node is silent; who closes the journal writes down whom it takes instead, and dies; the next one reaches other nodes than it did."""
+    rng = scene.rng
+    scene.shape(sizes=(3,))
+    scene.timed(ack_timeout_ms=rng.choice((60, 100, 200)))
+    if scene.family.journal_role == "bookie":
+        quorum = rng.choice((2, 3, 3))
+        names = scene.family.journal_names(rng.choice((4, 4, 4, 5)))
+        acks = quorum if scene.chance(0.8) else rng.randint(2, quorum)
+        scene.cluster = replace(scene.cluster, journal=JournalConfig(names, 3, quorum, acks))
+    session, nodes = scene.session_ms, list(scene.cluster.journal.nodes)
+    strike_ms = BEGIN_MS + rng.randrange(session)
+    scene.burst(strike_ms - rng.randint(5, 30), 30)
+    awake, silent = rng.sample(nodes, 2)
+    if scene.chance(0.5):
+        scene.depose(strike_ms)
+        begins_ms = strike_ms
+    else:
+        scene.fault(strike_ms, "crash", [scene.leader()], rng.choice((5, 6)) * session)
+        begins_ms = strike_ms + session
+    scene.fault(strike_ms - rng.choice((0, 1, 5)), "pause", [silent], begins_ms - strike_ms + 5 * session)
+    ordinal, when = rng.choice((1, 2, 2, 2, 3)), rng.choice(("before", "after", "after", "after"))
+    on = Trigger("write", scene.whoever(), ordinal, when, BOOKS.get(scene.family.replication, ""))
+    scene.strike(strike_ms + 1, scene.whoever(), rng.choice((3, 4)) * session, on)
+    for node in nodes:
+        if node not in (awake, silent) and scene.chance(0.9):
+            scene.fault(strike_ms + 1, "pause", [node], rng.choice((3, 4)) * session, on)
+    scene.writes(begins_ms, begins_ms + 4 * session, 30)
 
 
 def late_words(scene: Scene, at_ms: int, apart: str) -> None:
