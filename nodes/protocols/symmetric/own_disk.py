@@ -9,6 +9,7 @@ from __future__ import annotations
 from nodes.config import ClusterConfig
 from nodes.mutations import Mutations
 from nodes.storage.journal_file import Journal, JournalCorrupt
+from nodes.storage.sealed import SealBroken
 from nodes.trace.events import Warned
 from nodes.world import World
 
@@ -45,7 +46,7 @@ class OwnDisk:
 def open_journal(world: World, cluster: ClusterConfig) -> tuple[Journal, str]:
     """This server's journal and the suffix of its directory.
 
-    One that is damaged before its end stays where it is, for a person to look at, and an empty one with another identity takes its place: its
+    One that is damaged before its end, or whose mark of a doubt is, stays where it is, for a person to look at, and an empty one with another identity takes its place: its
     server counts for nothing until it has been brought what the others have. Raises Damaged for a format of the future, OSError.
     """
 
@@ -58,8 +59,8 @@ def open_journal(world: World, cluster: ClusterConfig) -> tuple[Journal, str]:
     suffix = f"-{number}" if number > 1 else ""
     try:
         return opened(f"journal{suffix}"), suffix
-    except JournalCorrupt as damage:
-        if type(damage) is not JournalCorrupt:
+    except (JournalCorrupt, SealBroken) as damage:
+        if type(damage) not in (JournalCorrupt, SealBroken):
             raise
         suffix = f"-{number + 1}"
         world.trace.emit(Warned(f"{damage}; journal{suffix} takes its place, empty"))

@@ -62,7 +62,7 @@ def test_a_story_can_be_played(protocol: str, story: Story) -> None:
         scene = scene_of(seed, protocol, story)
         assert {fault.verb for fault in scene.faults} <= {*VERBS, "restart"}
         assert all(fault.at_ms >= 0 and fault.for_ms >= 0 for fault in scene.faults)
-        assert scene.callers and 0 < scene.span_ms
+        assert scene.callers and scene.span_ms > 0
         assert len({caller.name for caller in scene.callers}) == len(scene.callers)
         for caller in scene.callers:
             for line in caller.calls:
