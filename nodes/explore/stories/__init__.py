@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.explore.stories.changes import joining, takeovers
-from nodes.explore.stories.groups import between_groups
+from nodes.explore.stories.groups import barriers, between_groups, moving
 from nodes.explore.stories.images import going_back, images
 from nodes.explore.stories.ledgers import closing
 from nodes.explore.stories.reads import last_moments, shores, views
@@ -29,7 +29,7 @@ def stories_of(family: Family) -> list[Story]:
     if not family.locked:
         told += [views, views]
     if family.groups_max > 1:
-        told += [between_groups, between_groups]
+        told += [between_groups, moving, barriers]
     if family.images:
         told += [images, going_back]
     if family.journal_nodes >= 3:
