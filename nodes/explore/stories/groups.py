@@ -19,11 +19,12 @@ MOVES = {
     "link": 1,
     "stat": 1,
 }
-PLACEMENTS = ("random", "random", "hash", "ddg")
+PLACEMENTS = ("random", "random", "random", "hash", "ddg", "ddg")
 
-ASKING = ("OpReq", "VoteReq", "DecisionReq", "LookUp")
-DECIDING = ("CommitReq", "AbortReq", "Vote", "Decision")
+ASKING = ("OpReq", "VoteReq", "Vote", "DecisionReq", "LookUp")
+DECIDING = ("CommitReq", "AbortReq", "Decision")
 ENDING = ("Ack", "Decided", "OutcomeReq")
+UNHEARD = ("Answer",)
 MARKING = ("Drain", "WriteBarrier")
 MARKED = ("Drained", "BarrierStands", "CheckpointDecided")
 TWO_PHASES = ("VoteReq", "VoteReq", "Vote", "Vote", "Decision", "Decided", "LookUp")
@@ -36,7 +37,8 @@ def shape_groups(scene: Scene, sizes: tuple[int, ...] = (2, 2, 2, 3), images: bo
     rng = scene.rng
     fields = {} if images else {"image_every": 0}
     scene.shape(
-        sizes, rng.choice((2, 2, 2, 3)), placement=rng.choice(PLACEMENTS),
+        sizes, rng.choice((2, 2, 2, 2, 2, 3)), placement=rng.choice(PLACEMENTS),
+        cross_group=rng.choice(("s2pc_mp", "s2pc_mp", "two_phase")),
         granularity=Granularity(1, 1, 1), data=DataConfig(), **fields,
     )  # fmt: skip
     scene.timed(client_timeout_ms=rng.choice((30, 100)))
@@ -46,6 +48,11 @@ def pair(scene: Scene) -> tuple[str, str]:
     """Two groups in random order."""
     one, other = scene.rng.sample([group.name for group in scene.cluster.groups], 2)
     return one, other
+
+
+def leaders(scene: Scene) -> list[str]:
+    """Of all groups, in random order."""
+    return scene.rng.sample([f"active of {group.name}" for group in scene.cluster.groups], len(scene.cluster.groups))
 
 
 def between_groups(scene: Scene) -> None:
@@ -68,14 +75,14 @@ def late_in_operation(scene: Scene, at_ms: int, one: str, other: str) -> None:
     """One kind of message between two groups waits; a side dies meanwhile, and it arrives before or after somebody else leads there."""
     rng, session = scene.rng, scene.session_ms
     leader, partner = f"active of {one}", f"active of {other}"
-    kinds = S2PC + TWO_PHASES if scene.cluster.cross_group == "s2pc_mp" else TWO_PHASES
+    kinds = S2PC if scene.cluster.cross_group == "s2pc_mp" and scene.chance(0.7) else TWO_PHASES
     kind = rng.choice(kinds)
     lasts = rng.choice((20, session, 3 * session, 3 * session, 4 * session))
     receivers = group_of(scene, other) if scene.chance(0.8) else [partner]
     if scene.chance(0.8):
         late(scene, at_ms, leader, receivers, (kind,), lasts, scene.chance(0.2))
     if scene.chance(0.9):
-        struck, place = rng.choice((leader, leader, partner)), rng.choice(("sent", "sent", "delivered"))
+        struck, place = rng.choice((leader, leader, leader, partner)), rng.choice(("sent", "sent", "delivered"))
         said = kind if scene.chance(0.7) else rng.choice(kinds)
         on = Trigger(place, leader, rng.choice((1, 1, 2, 4)), rng.choice(("before", "after")), said)
         scene.strike(at_ms, struck, rng.choice((session, 2 * session)), on if scene.chance(0.8) else None)
@@ -107,23 +114,19 @@ def moving(scene: Scene) -> None:
     scene.calls(moved, BEGIN_MS, until_ms, 1, rng.choice(("closed", "closed", "saturate")))
     workers = [
         scene.calls(
-            below(scene, directories, rng.choice((20, 30))), BEGIN_MS * 2 // 3, until_ms, rng.choice((1, 2, 4)),
+            below(scene, directories, rng.choice((20, 30)), "ddde"), BEGIN_MS * 2 // 3, until_ms, rng.choice((1, 2, 4)),
             rng.choice(("closed", "closed", "open")),
         )
         for _ in range(2)
     ]  # fmt: skip
-    for _ in range(rng.choice((0, 2, 3, 4))):
+    for _ in range(rng.choice((0, 2, 3, 5))):
         at_ms = BEGIN_MS + rng.randrange(span_ms)
-        one, other = pair(scene)
+        leader, *others = leaders(scene)
         if scene.chance(0.6):
-            ends, lasts = [f"active of {one}", rng.choice(workers)], rng.choice((30, 60, 100))
-            if scene.chance(0.7):
-                scene.fault(at_ms, "hold", ends, lasts, kind="Answer", lost=True, direction="to")
-            else:
-                scene.fault(at_ms, "cut", ends, lasts, direction="to")
+            late(scene, at_ms, rng.choice(workers), [leader, *others], UNHEARD, rng.choice((30, 60, 100)), True)
         else:
-            kinds, lasts = rng.choice((ASKING, DECIDING, ENDING)), rng.choice((5, 20, 50))
-            late(scene, at_ms, f"active of {one}", [f"active of {other}"], (rng.choice(kinds),), lasts)
+            kinds = (rng.choice(DECIDING + ASKING + ENDING),)
+            late(scene, at_ms, leader, others, kinds, rng.choice((5, 20, 50)))
 
 
 def moves_of(scene: Scene, directories: int, count: int) -> list[str]:
@@ -142,12 +145,12 @@ def moves_of(scene: Scene, directories: int, count: int) -> list[str]:
     return lines
 
 
-def below(scene: Scene, directories: int, count: int) -> list[str]:
-    """Names in directories that may be there or elsewhere."""
+def below(scene: Scene, directories: int, count: int, letters: str = "d") -> list[str]:
+    """Names in directories, which may be elsewhere where they have several letters."""
     rng, name, lines = scene.rng, scene.client(), list[str]()
 
     def directory() -> str:
-        return f"/{rng.choice('ddde')}{rng.randrange(directories)}"
+        return f"/{rng.choice(letters)}{rng.randrange(directories)}"
 
     old = f"{directory()}/{name}"
     for number in range(count):
@@ -162,19 +165,19 @@ def barriers(scene: Scene) -> None:
     """Checkpoints are marked one after the other while groups share operations, and what they say to each other is late."""
     rng = scene.rng
     shape_groups(scene, (2, 2, 3))
-    directories, span_ms = rng.choice((1, 2, 3)), rng.choice((150, 300))
-    until_ms = BEGIN_MS + span_ms
+    directories, marks, session = rng.choice((1, 2, 3)), rng.choice((1, 2)), scene.session_ms
     scene.calls([f"mkdir /d{number}" for number in range(directories)], 0, BEGIN_MS // 2)
-    for _ in range(2):
-        lines = below(scene, directories, rng.choice((20, 30)))
-        scene.calls(lines, BEGIN_MS - 20, until_ms, rng.choice((1, 2, 4)), rng.choice(("closed", "open")))
-    marks = rng.choice((1, 2, 2))
+    at_ms = BEGIN_MS + rng.randrange(100)
     for number in range(1, marks + 1):
-        at_ms = BEGIN_MS + rng.randrange(span_ms)
-        kinds = rng.choice((ASKING, DECIDING, DECIDING, ENDING, MARKING, MARKING, MARKED))
-        one, other = pair(scene)
-        lasts, ahead_ms = rng.choice((20, 50, 200)), rng.choice((0, 1, 5, 20))
+        kinds = rng.choice((ASKING, DECIDING, DECIDING, DECIDING, ENDING, MARKING, MARKING, MARKED))
+        leader, *others = leaders(scene)
+        lasts, ahead_ms = rng.choice((30, 100, 200, session)), rng.choice((5, 10, 30, 50))
+        late(scene, at_ms - ahead_ms, leader, others, kinds, lasts)
         scene.fault(at_ms, "mark", [f"k{number}"])
-        late(scene, at_ms - ahead_ms, f"active of {one}", [f"active of {other}"], kinds, lasts)
+        for _ in range(2):
+            lines = below(scene, directories, rng.choice((12, 20)))
+            style = rng.choice(("closed", "open", "open", "saturate"))
+            scene.calls(lines, at_ms - ahead_ms - 20, at_ms + rng.choice((0, 50)), rng.choice((1, 2, 4)), style)
+        at_ms += lasts + rng.randrange(100)
     if scene.chance(0.3):
-        scene.fault(until_ms + rng.choice((0, 200)), "recover", [f"k{rng.randint(1, marks)}"])
+        scene.fault(at_ms + rng.choice((0, 200)), "recover", [f"k{rng.randint(1, marks)}"])
