@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from nodes.explore.stories.changes import joining, takeovers
 from nodes.explore.stories.groups import barriers, between_groups, moving
-from nodes.explore.stories.images import going_back, images
+from nodes.explore.stories.images import going_back, images, rots_while_away
 from nodes.explore.stories.ledgers import closing
 from nodes.explore.stories.reads import last_moments, shores, views
 from nodes.explore.stories.returns import returns, returns_with_less
@@ -31,7 +31,7 @@ def stories_of(family: Family) -> list[Story]:
     if family.groups_max > 1:
         told += [between_groups, moving, barriers]
     if family.images:
-        told += [images, going_back]
+        told += [images, going_back, rots_while_away]
     if family.journal_nodes >= 3:
         told += [closing, closing]
     return told
