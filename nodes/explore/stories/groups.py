@@ -62,30 +62,40 @@ def between_groups(scene: Scene) -> None:
     session = scene.session_ms
     names = Names(rng, rng.choice((1, 3)), rng.choice((2, 3, 4)))
     first_ms = at_ms = BEGIN_MS + rng.randrange(100)
-    for _ in range(rng.choice((1, 1, 2))):
+    for _ in range(rng.choice((1, 2, 2))):
         late_in_operation(scene, at_ms, *pair(scene))
-        at_ms += rng.randrange(session)
-    for number in range(2):
-        lines = draw_calls(rng, names, MOVES, rng.choice((15, 25)), first=not number)
-        style = rng.choice(("saturate", "closed", "open"))
-        scene.calls(lines, rng.choice((0, first_ms - 5)), at_ms + 100, rng.choice((1, 2)), style)
+        at_ms += rng.choice((rng.randrange(60), session))
+    scene.calls([f"mkdir /d{number}" for number in range(names.directories)], 0, BEGIN_MS // 2)
+    for _ in range(2):
+        count = rng.choice((15, 25))
+        lines = draw_calls(rng, names, MOVES, count, first=False)
+        if scene.chance(0.6):
+            lines = below(scene, names.directories, count)
+        style = rng.choice(("saturate", "closed", "open", "open", "open"))
+        scene.calls(lines, rng.choice((BEGIN_MS // 2, first_ms - 20)), at_ms + 50, rng.choice((1, 2)), style)
 
 
 def late_in_operation(scene: Scene, at_ms: int, one: str, other: str) -> None:
     """One kind of message between two groups waits; a side dies meanwhile, and it arrives before or after somebody else leads there."""
     rng, session = scene.rng, scene.session_ms
     leader, partner = f"active of {one}", f"active of {other}"
-    kinds = S2PC if scene.cluster.cross_group == "s2pc_mp" and scene.chance(0.7) else TWO_PHASES
-    kind = rng.choice(kinds)
-    lasts = rng.choice((20, session, 3 * session, 3 * session, 4 * session))
-    receivers = group_of(scene, other) if scene.chance(0.8) else [partner]
+    in_one = scene.cluster.cross_group == "s2pc_mp"
+    kinds = S2PC if in_one and scene.chance(0.7) else TWO_PHASES
+    first = "OpReq" if in_one else "VoteReq"
+    kind = first if scene.chance(0.5) else rng.choice(kinds)
+    lasts = rng.choice((20, 2 * session, 3 * session, 3 * session, 4 * session, 4 * session))
+    receivers = group_of(scene, other) if scene.chance(0.9) else [partner]
     if scene.chance(0.8):
-        late(scene, at_ms, leader, receivers, (kind,), lasts, scene.chance(0.2))
+        late(scene, at_ms, leader, receivers, (kind,), lasts, scene.chance(0.1))
     if scene.chance(0.9):
-        struck, place = rng.choice((leader, leader, leader, partner)), rng.choice(("sent", "sent", "delivered"))
-        said = kind if scene.chance(0.7) else rng.choice(kinds)
-        on = Trigger(place, leader, rng.choice((1, 1, 2, 4)), rng.choice(("before", "after")), said)
-        scene.strike(at_ms, struck, rng.choice((session, 2 * session)), on if scene.chance(0.8) else None)
+        struck = rng.choice((leader, leader, leader, partner))
+        said = kind if scene.chance(0.8) else rng.choice(kinds)
+        place = "sent" if said == kind else rng.choice(("sent", "delivered"))
+        when = rng.choice(("before", "after", "after"))
+        on = Trigger(place, leader, rng.choice((1, 1, 1, 2)), when, said)
+        tied = scene.chance(0.5)
+        struck_ms = at_ms if tied else at_ms + 10 + rng.randrange(90)
+        scene.strike(struck_ms, struck, rng.choice((session, 2 * session)), on if tied else None)
 
 
 def late(
@@ -119,7 +129,7 @@ def moving(scene: Scene) -> None:
         )
         for _ in range(2)
     ]  # fmt: skip
-    for _ in range(rng.choice((0, 2, 3, 5))):
+    for _ in range(rng.choice((0, 3, 4, 6))):
         at_ms = BEGIN_MS + rng.randrange(span_ms)
         leader, *others = leaders(scene)
         if scene.chance(0.6):
