@@ -124,8 +124,8 @@ def moving(scene: Scene) -> None:
     scene.calls(moved, BEGIN_MS, until_ms, 1, rng.choice(("closed", "closed", "saturate")))
     workers = [
         scene.calls(
-            below(scene, directories, rng.choice((20, 30)), "ddde"), BEGIN_MS * 2 // 3, until_ms, rng.choice((1, 2, 4)),
-            rng.choice(("closed", "closed", "open")),
+            below(scene, directories, rng.choice((20, 30)), "dddde"), BEGIN_MS * 2 // 3, until_ms, rng.choice((2, 4)),
+            rng.choice(("closed", "open", "open")),
         )
         for _ in range(2)
     ]  # fmt: skip
@@ -135,7 +135,7 @@ def moving(scene: Scene) -> None:
         if scene.chance(0.6):
             late(scene, at_ms, rng.choice(workers), [leader, *others], UNHEARD, rng.choice((30, 60, 100)), True)
         else:
-            kinds = (rng.choice(DECIDING + ASKING + ENDING),)
+            kinds = (rng.choice((*TWO_PHASES, *S2PC)),)
             late(scene, at_ms, leader, others, kinds, rng.choice((5, 20, 50)))
 
 
@@ -144,12 +144,15 @@ def moves_of(scene: Scene, directories: int, count: int) -> list[str]:
     rng, lines = scene.rng, list[str]()
     places = [f"/d{number}" for number in range(directories)]
     for _ in range(count):
-        number = rng.randrange(directories)
+        away = [each for each, place in enumerate(places) if place != f"/d{each}"]
+        number = rng.choice(away) if away and scene.chance(0.6) else rng.randrange(directories)
         old = places[number]
         nested = any(place.startswith(f"{old}/") for place in places)
         tops = [place for place in places if place.count("/") == 1 and place != old]
         above = rng.choice(tops) if tops and not nested and scene.chance(0.15) else ""
         new = rng.choice([place for letter in "de" if (place := f"{above}/{letter}{number}") != old])
+        if number in away and scene.chance(0.8):
+            new = f"/d{number}"
         lines.append(f"rename {old} {new}")
         places = [new + place[len(old) :] if f"{place}/".startswith(f"{old}/") else place for place in places]
     return lines
