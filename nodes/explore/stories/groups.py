@@ -120,7 +120,7 @@ def moving(scene: Scene) -> None:
     until_ms = BEGIN_MS + span_ms
     homes = [f"mkdir /d{number}" for number in range(directories)]
     scene.calls(homes, 0, BEGIN_MS // 2)
-    moved = moves_of(scene, directories, rng.choice((6, 10, 16)))
+    moved = moves_of(scene, directories, rng.choice((8, 12, 20)))
     scene.calls(moved, BEGIN_MS, until_ms, 1, rng.choice(("closed", "closed", "saturate")))
     workers = [
         scene.calls(
@@ -129,13 +129,13 @@ def moving(scene: Scene) -> None:
         )
         for _ in range(2)
     ]  # fmt: skip
-    for _ in range(rng.choice((0, 3, 4, 6))):
-        at_ms = BEGIN_MS + rng.randrange(span_ms)
+    for _ in range(rng.choice((0, 4, 5, 6, 8))):
+        at_ms = BEGIN_MS + rng.randrange(span_ms * 3 // 4)
         leader, *others = leaders(scene)
-        if scene.chance(0.6):
-            late(scene, at_ms, rng.choice(workers), [leader, *others], UNHEARD, rng.choice((30, 60, 100)), True)
+        if scene.chance(0.5):
+            late(scene, at_ms, rng.choice(workers), [leader, *others], UNHEARD, rng.choice((60, 100, 150)), True)
         else:
-            kinds = (rng.choice((*TWO_PHASES, *S2PC)),)
+            kinds = (rng.choice((*TWO_PHASES, *TWO_PHASES, *S2PC)),)
             late(scene, at_ms, leader, others, kinds, rng.choice((5, 20, 50)))
 
 
