@@ -6,6 +6,7 @@ from nodes.config import DataConfig
 from nodes.explore.draw_load import Names, draw_calls
 from nodes.explore.stories.scene import BEGIN_MS, Scene
 from nodes.metadata.placement import Granularity
+from nodes.sim.conditions import Latency
 from nodes.sim.triggers import Trigger
 
 MOVES = {
@@ -52,7 +53,9 @@ def pair(scene: Scene) -> tuple[str, str]:
 
 def leaders(scene: Scene) -> list[str]:
     """Of all groups, in random order."""
-    return scene.rng.sample([f"active of {group.name}" for group in scene.cluster.groups], len(scene.cluster.groups))
+    return scene.rng.sample(
+        [f"active of {group.name}" for group in scene.cluster.groups], len(scene.cluster.groups)
+    )
 
 
 def between_groups(scene: Scene) -> None:
@@ -99,7 +102,13 @@ def late_in_operation(scene: Scene, at_ms: int, one: str, other: str) -> None:
 
 
 def late(
-    scene: Scene, at_ms: int, end: str, others: list[str], kinds: tuple[str, ...], lasts: int, lost: bool = False
+    scene: Scene,
+    at_ms: int,
+    end: str,
+    others: list[str],
+    kinds: tuple[str, ...],
+    lasts: int,
+    lost: bool = False,
 ) -> None:
     """These kinds of messages wait between one and others."""
     for other in others:
@@ -116,6 +125,8 @@ def moving(scene: Scene) -> None:
     rng = scene.rng
     shape_groups(scene, (2,))
     scene.timed(client_timeout_ms=rng.choice((10, 30)))
+    if scene.chance(0.2):
+        scene.weather["network"] = Latency(40, rng.choice((1_000, 3_000)), 0.1, 5_000)
     directories, span_ms = rng.choice((2, 3, 4)), rng.choice((150, 300))
     until_ms = BEGIN_MS + span_ms
     homes = [f"mkdir /d{number}" for number in range(directories)]
@@ -133,7 +144,15 @@ def moving(scene: Scene) -> None:
         at_ms = BEGIN_MS + rng.randrange(span_ms * 3 // 4)
         leader, *others = leaders(scene)
         if scene.chance(0.5):
-            late(scene, at_ms, rng.choice(workers), [leader, *others], UNHEARD, rng.choice((60, 100, 150)), True)
+            late(
+                scene,
+                at_ms,
+                rng.choice(workers),
+                [leader, *others],
+                UNHEARD,
+                rng.choice((60, 100, 150)),
+                True,
+            )
         else:
             kinds = (rng.choice((*TWO_PHASES, *TWO_PHASES, *S2PC)),)
             late(scene, at_ms, leader, others, kinds, rng.choice((5, 20, 50)))
@@ -168,9 +187,11 @@ def below(scene: Scene, directories: int, count: int, letters: str = "d") -> lis
     old = f"{directory()}/{name}"
     for number in range(count):
         new = f"{directory()}/{name}-{number}"
-        verbs = (f"create {new}",) * 4 + (f"mkdir {new}", f"delete {old}", f"stat {old}")
-        lines.append(rng.choice((*verbs, f"rename {old} {new}", f"link {old} {new}")))
-        old = new
+        made = (f"create {new}",) * 4 + (f"rename {old} {new}",) * 3 + (f"mkdir {new}", f"link {old} {new}")
+        line = rng.choice((*made, f"delete {old}", f"stat {old}"))
+        lines.append(line)
+        if line in made:
+            old = new
     return lines
 
 
@@ -190,7 +211,9 @@ def barriers(scene: Scene) -> None:
         for _ in range(2):
             lines = below(scene, directories, rng.choice((12, 20)))
             style = rng.choice(("closed", "open", "open", "saturate"))
-            scene.calls(lines, at_ms - ahead_ms - 20, at_ms + rng.choice((0, 50)), rng.choice((1, 2, 4)), style)
+            scene.calls(
+                lines, at_ms - ahead_ms - 20, at_ms + rng.choice((0, 50)), rng.choice((1, 2, 4)), style
+            )
         at_ms += lasts + rng.randrange(100)
     if scene.chance(0.3):
         scene.fault(at_ms + rng.choice((0, 200)), "recover", [f"k{rng.randint(1, marks)}"])

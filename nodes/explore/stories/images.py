@@ -57,8 +57,17 @@ def rots_while_away(scene: Scene) -> None:
     for name in away:
         scene.strike(rng.randrange(60), name, back_ms)
     rotten = rng.choice((leader, leader, *others))
-    what, place = rng.choice(("journal", "journal", "journal", "any")), rng.choice(("middle", "drawn", "drawn"))
-    scene.fault(back_ms - rng.choice((1, 10, 30)), "corrupt", [rotten], what=what, place=place if what == "journal" else "drawn")
+    what, place = (
+        rng.choice(("journal", "journal", "journal", "any")),
+        rng.choice(("middle", "drawn", "drawn")),
+    )
+    scene.fault(
+        back_ms - rng.choice((1, 10, 30)),
+        "corrupt",
+        [rotten],
+        what=what,
+        place=place if what == "journal" else "drawn",
+    )
     if scene.chance(0.2):
         scene.depose(back_ms + rng.randrange(session))
 
@@ -76,7 +85,9 @@ def going_back(scene: Scene) -> None:
     grown_ms = mark_ms + rng.choice((100, 300, session))
     back_ms = grown_ms + rng.choice((20, 100, 300))
     scene.calls(moves(scene, rng.choice((10, 20))), 0, mark_ms, 1, "closed")
-    scene.calls(moves(scene, rng.choice((20, 40))), mark_ms, grown_ms, 1, rng.choice(("closed", "open", "saturate")))
+    scene.calls(
+        moves(scene, rng.choice((20, 40))), mark_ms, grown_ms, 1, rng.choice(("closed", "open", "saturate"))
+    )
     if scene.chance(0.4):
         scene.calls(moves(scene, 10), back_ms, back_ms + session // 2, 1, rng.choice(("closed", "open")))
     names = ["k1"]
@@ -85,7 +96,9 @@ def going_back(scene: Scene) -> None:
         names.append("k2")
         scene.fault(rng.randint(mark_ms, grown_ms), "mark", ["k2"])
     if scene.chance(0.3):
-        scene.strike(rng.randrange(mark_ms), rng.choice(members), back_ms - mark_ms + rng.choice((1, session)))
+        scene.strike(
+            rng.randrange(mark_ms), rng.choice(members), back_ms - mark_ms + rng.choice((1, session))
+        )
     if scene.chance(0.3):
         for name in scene.some(members, 1):
             scene.fault(back_ms - 1, "corrupt", [name], what="image", place=rng.choice(("middle", "drawn")))
