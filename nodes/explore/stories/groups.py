@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from nodes.config import DataConfig
 from nodes.explore.draw_load import Names, draw_calls
 from nodes.explore.stories.scene import BEGIN_MS, Scene
 from nodes.metadata.placement import Granularity
+from nodes.sim.conditions import Latency
 from nodes.sim.triggers import Trigger
 
 MOVES = {
-    "rename-directory": 4,
+    "rename-directory": 2,
     "rename": 4,
     "replace": 1,
     "create": 4,
@@ -18,62 +20,200 @@ MOVES = {
     "link": 1,
     "stat": 1,
 }
-PLACEMENTS = ("random", "random", "hash", "ddg")
+PLACEMENTS = ("random", "random", "random", "hash", "ddg", "ddg")
 
-TELLING = (
-    "OpReq",
-    "OpReq",
-    "CommitReq",
-    "VoteReq",
-    "Vote",
-    "Vote",
-    "Decision",
-    "DecisionReq",
-    "Ack",
-    "OutcomeReq",
-)
-"""Messages of an operation of several groups; the more often, the more depends on them."""
+ASKING = ("OpReq", "VoteReq", "Vote", "DecisionReq", "LookUp")
+DECIDING = ("CommitReq", "AbortReq", "Decision")
+ENDING = ("Ack", "Decided", "OutcomeReq")
+UNHEARD = ("Answer",)
+MARKING = ("Drain", "WriteBarrier")
+MARKED = ("Drained", "BarrierStands", "CheckpointDecided")
+TWO_PHASES = ("VoteReq", "VoteReq", "Vote", "Vote", "Decision", "Decided", "LookUp")
+S2PC = ("OpReq", "OpReq", "OpReq", "CommitReq", "AbortReq", "Ack", "DecisionReq")
+"""Messages of an operation of several groups, and of a checkpoint; the more often, the more depends on them."""
+
+
+def shape_groups(scene: Scene, sizes: tuple[int, ...] = (2, 2, 2, 3), images: bool = False) -> None:
+    """Few groups of few servers that share nearly everything."""
+    rng = scene.rng
+    fields = {} if images else {"image_every": 0}
+    scene.shape(
+        sizes, rng.choice((2, 2, 2, 2, 2, 3)), placement=rng.choice(PLACEMENTS),
+        cross_group=rng.choice(("s2pc_mp", "s2pc_mp", "two_phase")),
+        granularity=Granularity(1, 1, 1), data=DataConfig(), **fields,
+    )  # fmt: skip
+    scene.timed(client_timeout_ms=rng.choice((30, 100)))
+
+
+def pair(scene: Scene) -> tuple[str, str]:
+    """Two groups in random order."""
+    one, other = scene.rng.sample([group.name for group in scene.cluster.groups], 2)
+    return one, other
+
+
+def leaders(scene: Scene) -> list[str]:
+    """Of all groups, in random order."""
+    return scene.rng.sample(
+        [f"active of {group.name}" for group in scene.cluster.groups], len(scene.cluster.groups)
+    )
 
 
 def between_groups(scene: Scene) -> None:
-    """Messages between groups come late or are lost, actives die in the middle of an operation, barriers are marked meanwhile."""
+    """What groups say to each other about an operation comes late or never, and who said or asked it may be another server by then."""
     rng = scene.rng
-    groups = rng.choice((2, 2, 3))
-    scene.shape(
-        sizes=(1, 2, 2, 3), groups=groups, placement=rng.choice(PLACEMENTS), granularity=Granularity(1, 1, 1)
-    )
-    scene.timed(client_timeout_ms=rng.choice((30, 100)))
+    shape_groups(scene)
     session = scene.session_ms
     names = Names(rng, rng.choice((1, 3)), rng.choice((2, 3, 4)))
-    span_ms = BEGIN_MS + rng.choice((2, 3)) * session
-    for number in range(rng.choice((2, 3, 4))):
-        lines = draw_calls(rng, names, MOVES, rng.choice((20, 30, 40)), first=not number)
-        style = rng.choice(("saturate", "closed", "open"))
-        scene.calls(lines, rng.choice((0, BEGIN_MS)), span_ms, rng.choice((1, 2)), style)
-    few = rng.sample(TELLING, rng.choice((1, 2, 3)))
-    numbers = [group.name for group in scene.cluster.groups]
-    for _ in range(rng.choice((3, 4, 6, 8))):
-        one, other = rng.sample(numbers, 2)
-        at_ms = rng.randrange(BEGIN_MS // 3, span_ms)
-        kind, lasts = rng.choice(few), rng.choice((20, 200, session, 2 * session))
-        leader, partner = f"active of {one}", f"active of {other}"
-        way = rng.choice(
-            ("hold", "hold and strike", "hold and strike", "strike", "strike", "answers", "mark")
-        )
-        if way.startswith("hold"):
-            lost = scene.chance(0.3)
-            for name in rng.choice(([partner], group_of(scene, other))):
-                scene.fault(at_ms, "hold", [leader, name], lasts, kind=kind, lost=lost)
-        if way.endswith("strike"):
-            when, sends = rng.choice(("before", "after")), rng.choice(("sent", "delivered"))
-            on = Trigger(sends, leader, rng.choice((1, 1, 2, 4)), when, kind) if scene.chance(0.7) else None
-            scene.strike(at_ms, rng.choice((leader, partner)), session, on)
-        elif way == "answers":
-            client = rng.choice(scene.callers).name
-            scene.fault(at_ms, "cut", [leader, client], lasts, direction="to")
-        elif way == "mark" and scene.family.images:
-            scene.fault(at_ms, "mark", [f"k{len(scene.faults)}"])
+    first_ms = at_ms = BEGIN_MS + rng.randrange(100)
+    for _ in range(rng.choice((1, 2, 2))):
+        late_in_operation(scene, at_ms, *pair(scene))
+        at_ms += rng.choice((rng.randrange(60), session))
+    scene.calls([f"mkdir /d{number}" for number in range(names.directories)], 0, BEGIN_MS // 2)
+    for _ in range(2):
+        count = rng.choice((15, 25))
+        lines = draw_calls(rng, names, MOVES, count, first=False)
+        if scene.chance(0.6):
+            lines = below(scene, names.directories, count)
+        style = rng.choice(("saturate", "closed", "open", "open", "open"))
+        scene.calls(lines, rng.choice((BEGIN_MS // 2, first_ms - 20)), at_ms + 50, rng.choice((1, 2)), style)
+
+
+def late_in_operation(scene: Scene, at_ms: int, one: str, other: str) -> None:
+    """One kind of message between two groups waits; a side dies meanwhile, and it arrives before or after somebody else leads there."""
+    rng, session = scene.rng, scene.session_ms
+    leader, partner = f"active of {one}", f"active of {other}"
+    in_one = scene.cluster.cross_group == "s2pc_mp"
+    kinds = S2PC if in_one and scene.chance(0.7) else TWO_PHASES
+    first = "OpReq" if in_one else "VoteReq"
+    kind = first if scene.chance(0.5) else rng.choice(kinds)
+    lasts = rng.choice((20, 2 * session, 3 * session, 3 * session, 4 * session, 4 * session))
+    receivers = group_of(scene, other) if scene.chance(0.9) else [partner]
+    if scene.chance(0.8):
+        late(scene, at_ms, leader, receivers, (kind,), lasts, scene.chance(0.1))
+    if scene.chance(0.9):
+        struck = rng.choice((leader, leader, leader, partner))
+        said = kind if scene.chance(0.8) else rng.choice(kinds)
+        place = "sent" if said == kind else rng.choice(("sent", "delivered"))
+        when = rng.choice(("before", "after", "after"))
+        on = Trigger(place, leader, rng.choice((1, 1, 1, 2)), when, said)
+        tied = scene.chance(0.5)
+        struck_ms = at_ms if tied else at_ms + 10 + rng.randrange(90)
+        scene.strike(struck_ms, struck, rng.choice((session, 2 * session)), on if tied else None)
+
+
+def late(
+    scene: Scene,
+    at_ms: int,
+    end: str,
+    others: list[str],
+    kinds: tuple[str, ...],
+    lasts: int,
+    lost: bool = False,
+) -> None:
+    """These kinds of messages wait between one and others."""
+    for other in others:
+        for kind in kinds:
+            scene.fault(at_ms, "hold", [end, other], lasts, kind=kind, lost=lost)
 
 
 def group_of(scene: Scene, name: str) -> list[str]:
     return next(group.members for group in scene.cluster.groups if group.name == name)
+
+
+def moving(scene: Scene) -> None:
+    """Directories go to and fro under those who work below them; answers to clients are lost, or one group hears of a move late."""
+    rng = scene.rng
+    shape_groups(scene, (2,))
+    scene.timed(client_timeout_ms=rng.choice((10, 30)))
+    if scene.chance(0.2):
+        scene.weather["network"] = Latency(40, rng.choice((1_000, 3_000)), 0.1, 5_000)
+    directories, span_ms = rng.choice((2, 3, 4)), rng.choice((150, 300))
+    until_ms = BEGIN_MS + span_ms
+    homes = [f"mkdir /d{number}" for number in range(directories)]
+    scene.calls(homes, 0, BEGIN_MS // 2)
+    moved = moves_of(scene, directories, rng.choice((8, 12, 20)))
+    scene.calls(moved, BEGIN_MS, until_ms, 1, rng.choice(("closed", "closed", "saturate")))
+    workers = [
+        scene.calls(
+            below(scene, directories, rng.choice((20, 30)), "dddde"), BEGIN_MS * 2 // 3, until_ms, rng.choice((2, 4)),
+            rng.choice(("closed", "open", "open")),
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    for _ in range(rng.choice((0, 4, 5, 6, 8))):
+        at_ms = BEGIN_MS + rng.randrange(span_ms * 3 // 4)
+        leader, *others = leaders(scene)
+        if scene.chance(0.5):
+            late(
+                scene,
+                at_ms,
+                rng.choice(workers),
+                [leader, *others],
+                UNHEARD,
+                rng.choice((60, 100, 150)),
+                True,
+            )
+        else:
+            kinds = (rng.choice((*TWO_PHASES, *TWO_PHASES, *S2PC)),)
+            late(scene, at_ms, leader, others, kinds, rng.choice((5, 20, 50)))
+
+
+def moves_of(scene: Scene, directories: int, count: int) -> list[str]:
+    """One directory after the other goes where nothing is, now and then below another one, and back."""
+    rng, lines = scene.rng, list[str]()
+    places = [f"/d{number}" for number in range(directories)]
+    for _ in range(count):
+        away = [each for each, place in enumerate(places) if place != f"/d{each}"]
+        number = rng.choice(away) if away and scene.chance(0.6) else rng.randrange(directories)
+        old = places[number]
+        nested = any(place.startswith(f"{old}/") for place in places)
+        tops = [place for place in places if place.count("/") == 1 and place != old]
+        above = rng.choice(tops) if tops and not nested and scene.chance(0.15) else ""
+        new = rng.choice([place for letter in "de" if (place := f"{above}/{letter}{number}") != old])
+        if number in away and scene.chance(0.8):
+            new = f"/d{number}"
+        lines.append(f"rename {old} {new}")
+        places = [new + place[len(old) :] if f"{place}/".startswith(f"{old}/") else place for place in places]
+    return lines
+
+
+def below(scene: Scene, directories: int, count: int, letters: str = "d") -> list[str]:
+    """Names in directories, which may be elsewhere where they have several letters."""
+    rng, name, lines = scene.rng, scene.client(), list[str]()
+
+    def directory() -> str:
+        return f"/{rng.choice(letters)}{rng.randrange(directories)}"
+
+    old = f"{directory()}/{name}"
+    for number in range(count):
+        new = f"{directory()}/{name}-{number}"
+        made = (f"create {new}",) * 4 + (f"rename {old} {new}",) * 3 + (f"mkdir {new}", f"link {old} {new}")
+        line = rng.choice((*made, f"delete {old}", f"stat {old}"))
+        lines.append(line)
+        if line in made:
+            old = new
+    return lines
+
+
+def barriers(scene: Scene) -> None:
+    """Checkpoints are marked one after the other while groups share operations, and what they say to each other is late."""
+    rng = scene.rng
+    shape_groups(scene, (2, 2, 3))
+    directories, marks, session = rng.choice((1, 2, 3)), rng.choice((1, 2)), scene.session_ms
+    scene.calls([f"mkdir /d{number}" for number in range(directories)], 0, BEGIN_MS // 2)
+    at_ms = BEGIN_MS + rng.randrange(100)
+    for number in range(1, marks + 1):
+        kinds = rng.choice((ASKING, DECIDING, DECIDING, DECIDING, ENDING, MARKING, MARKING, MARKED))
+        leader, *others = leaders(scene)
+        lasts, ahead_ms = rng.choice((30, 100, 200, session)), rng.choice((5, 10, 30, 50))
+        late(scene, at_ms - ahead_ms, leader, others, kinds, lasts)
+        scene.fault(at_ms, "mark", [f"k{number}"])
+        for _ in range(2):
+            lines = below(scene, directories, rng.choice((12, 20)))
+            style = rng.choice(("closed", "open", "open", "saturate"))
+            scene.calls(
+                lines, at_ms - ahead_ms - 20, at_ms + rng.choice((0, 50)), rng.choice((1, 2, 4)), style
+            )
+        at_ms += lasts + rng.randrange(100)
+    if scene.chance(0.3):
+        scene.fault(at_ms + rng.choice((0, 200)), "recover", [f"k{rng.randint(1, marks)}"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodes.config import Knobs
+from nodes.config import DataConfig, Knobs
 from nodes.explore.stories.scene import BEGIN_MS, Scene
 from nodes.sim.triggers import Trigger
 
@@ -40,45 +40,86 @@ def images(scene: Scene) -> None:
             scene.fault(strike_ms, "power_loss", [name], lasts, torn="nothing")
 
 
+def rots_while_away(scene: Scene) -> None:
+    """Something old rots on whoever is there, unnoticed; then those who were away, or start anew, are to be given it."""
+    rng = scene.rng
+    records = rng.choice((0, 1, 1, 2))
+    knobs = Knobs(segment_bytes=rng.choice((0, 300)), recent_records=1, records_per_group=records)
+    scene.shape(
+        sizes=(3, 3, 4), image_every=rng.choice((0, 0, 5)), image_gap=rng.choice((20, 5_000)), log_octets=1 << 16,
+        knobs=knobs, data=DataConfig(),
+    )  # fmt: skip
+    session, leader, others = scene.session_ms, scene.leader(), scene.others()
+    back_ms = BEGIN_MS + rng.choice((50, session))
+    scene.writes(0, back_ms - 20, rng.choice((15, 30)))
+    scene.writes(back_ms, back_ms + session, 8)
+    away = rng.sample(others, 1)
+    for name in away:
+        scene.strike(rng.randrange(60), name, back_ms)
+    rotten = rng.choice((leader, leader, *others))
+    what, place = (
+        rng.choice(("journal", "journal", "journal", "any")),
+        rng.choice(("middle", "drawn", "drawn")),
+    )
+    scene.fault(
+        back_ms - rng.choice((1, 10, 30)),
+        "corrupt",
+        [rotten],
+        what=what,
+        place=place if what == "journal" else "drawn",
+    )
+    if scene.chance(0.2):
+        scene.depose(back_ms + rng.randrange(session))
+
+
 def going_back(scene: Scene) -> None:
-    """Checkpoints are marked under load; then the cluster goes back, some lose power on the way, or slept through it all."""
+    """Checkpoints are marked, newer images come and old journals go; then the cluster goes back, and some lose their power on the way."""
     rng = scene.rng
     scene.shape(
-        sizes=(2, 3, 3), groups=rng.choice((1, 1, 2, 2)), image_every=rng.choice((2, 5, 20)), image_gap=rng.choice((2, 20, 5_000)),
+        sizes=(2, 2, 3), groups=rng.choice((1, 1, 1, 2)), image_every=rng.choice((2, 2, 5, 20)), image_gap=rng.choice((2, 20, 5_000)),
         log_octets=rng.choice((1 << 12, 1 << 13, 1 << 16)), image_partitions=rng.choice((1, 2)),
+        knobs=Knobs(segment_bytes=rng.choice((0, 300))), data=DataConfig(),
     )  # fmt: skip
     session, members = scene.session_ms, scene.members()
-    mark_ms = BEGIN_MS + rng.randrange(session)
-    back_ms = mark_ms + rng.choice((session // 2, session, 2 * session))
-    until_ms = back_ms + 2 * session
-    loaded_ms = rng.choice((until_ms, back_ms - 50))
-    for _ in range(2):
-        scene.calls(
-            moves(scene, 40), 0, loaded_ms, rng.choice((1, 2)), rng.choice(("closed", "open", "saturate"))
-        )
+    mark_ms = BEGIN_MS + rng.randrange(100)
+    grown_ms = mark_ms + rng.choice((100, 300, session))
+    back_ms = grown_ms + rng.choice((20, 100, 300))
+    scene.calls(moves(scene, rng.choice((10, 20))), 0, mark_ms, 1, "closed")
+    scene.calls(
+        moves(scene, rng.choice((20, 40))), mark_ms, grown_ms, 1, rng.choice(("closed", "open", "saturate"))
+    )
+    if scene.chance(0.4):
+        scene.calls(moves(scene, 10), back_ms, back_ms + session // 2, 1, rng.choice(("closed", "open")))
+    names = ["k1"]
     scene.fault(mark_ms, "mark", ["k1"])
-    if scene.chance(0.4):
-        scene.fault(rng.randint(mark_ms, back_ms), "mark", ["k2"])
-    if scene.chance(0.4):
+    if scene.chance(0.3):
+        names.append("k2")
+        scene.fault(rng.randint(mark_ms, grown_ms), "mark", ["k2"])
+    if scene.chance(0.3):
         scene.strike(
             rng.randrange(mark_ms), rng.choice(members), back_ms - mark_ms + rng.choice((1, session))
         )
-    if scene.chance(0.4):
+    if scene.chance(0.3):
         for name in scene.some(members, 1):
             scene.fault(back_ms - 1, "corrupt", [name], what="image", place=rng.choice(("middle", "drawn")))
-    scene.fault(back_ms, "recover", [rng.choice(("k1", "k1", "k2"))])
-    struck = scene.some(members)
-    step = rng.choice(("begin", "time", "drain", "drained", "decided", "resume"))
-    on = Trigger("step", rng.choice((scene.leader(), scene.whoever())), 1, "after", f"checkpoint/{step}")
+    scene.fault(back_ms, "recover", [rng.choice(names)])
+    strike_on_the_way(scene, back_ms)
     if scene.chance(0.3):
-        when, name = rng.choice(("before", "after")), rng.choice(("", "journal", "image"))
-        on = Trigger("sync", rng.choice((*members, scene.whoever())), rng.randint(1, 6), when, name)
-    tied = scene.chance(0.7)
-    at_ms = rng.choice((back_ms, back_ms, mark_ms)) if tied else back_ms + rng.randrange(60)
-    for name in struck:
-        scene.strike(at_ms, name, rng.choice((50, session)), on if tied else None)
-    if scene.chance(0.5):
-        scene.fault(back_ms + rng.randint(session // 2, 2 * session), "recover", [rng.choice(("k1", "k2"))])
+        scene.fault(back_ms + rng.randint(session // 2, 2 * session), "recover", [rng.choice(names)])
+
+
+def strike_on_the_way(scene: Scene, back_ms: int) -> None:
+    """Each loses its power at the same place of its own way back, or all when the first one comes there, or nobody does."""
+    rng, session = scene.rng, scene.session_ms
+    how = rng.choice(("each", "each", "each", "first", "time", "nobody"))
+    struck = scene.some(scene.members(), 1) if scene.chance(0.4) else scene.members()
+    when, name = rng.choice(("before", "after")), rng.choice(("aside", "aside", "journal", "incarnation", ""))
+    ordinal = rng.choice((1, 1, 2, 2, 3, 4))
+    lasts = rng.choice((50, session))
+    for server in struck if how != "nobody" else ():
+        at = server if how == "each" else scene.whoever()
+        on = Trigger("sync", at, ordinal, when, name) if how != "time" else None
+        scene.strike(back_ms + (rng.randrange(60) if how == "time" else 0), server, lasts, on)
 
 
 def moves(scene: Scene, count: int) -> list[str]:
