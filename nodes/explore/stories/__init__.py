@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from nodes.explore.stories.changes import back_in_turn, joining, takeovers
 from nodes.explore.stories.groups import barriers, between_groups, moving
 from nodes.explore.stories.images import going_back, images, rots_while_away
-from nodes.explore.stories.changes import back_in_turn, joining, takeovers
 from nodes.explore.stories.ledgers import closed_by_two, closing
 from nodes.explore.stories.members import half_made, old_words
 from nodes.explore.stories.reads import last_moments, rejoins, shores, views
@@ -39,7 +39,9 @@ def stories_of(family: Family) -> list[Story]:
     if family.groups_max > 1:
         told += [between_groups, moving, barriers]
     if family.images:
-        told += [images, going_back, rots_while_away]
+        told += [images, going_back]
+    if family.images and family.standbys:
+        told.append(rots_while_away)
     if family.journal_nodes >= 3:
         told += [closing, closed_by_two]
     return told

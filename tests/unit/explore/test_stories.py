@@ -60,7 +60,7 @@ def test_a_story_names_whom_there_is(protocol: str, story: Story) -> None:
 def test_a_story_can_be_played(protocol: str, story: Story) -> None:
     for seed in SEEDS:
         scene = scene_of(seed, protocol, story)
-        assert {fault.verb for fault in scene.faults} <= {*VERBS, "restart"}
+        assert {fault.verb for fault in scene.faults} <= {*VERBS, "restart", "heal"}
         assert all(fault.at_ms >= 0 and fault.for_ms >= 0 for fault in scene.faults)
         assert scene.callers and scene.span_ms > 0
         assert len({caller.name for caller in scene.callers}) == len(scene.callers)
