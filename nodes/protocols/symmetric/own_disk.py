@@ -46,8 +46,9 @@ class OwnDisk:
 def open_journal(world: World, cluster: ClusterConfig) -> tuple[Journal, str]:
     """This server's journal and the suffix of its directory.
 
-    One that is damaged before its end, or whose mark of a doubt is, stays where it is, for a person to look at, and an empty one with another
-    identity takes its place: its server counts for nothing until it has been brought what the others have. Raises Damaged for a format of the future, OSError.
+    One that is damaged before its end, or whose mark of a doubt is, stays where it is, for a person to look at. An empty one with another
+    identity takes its place: its server counts for nothing until it has been brought what the others have.
+    Raises Damaged for a format of the future, OSError.
     """
 
     def opened(directory: str) -> Journal:
