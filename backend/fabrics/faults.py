@@ -233,7 +233,10 @@ class Faults:
         raise Impossible(f"nobody of {group} is in its view now")
 
     async def _force(self, targets: list[str], options: dict[str, Any]) -> int:
-        """A server serves without the quorum that safety asks for; refused while somebody serves."""
+        """A server serves without the quorum that safety asks for; refused while somebody serves.
+
+        Who was elected and waits for others in vain has the lock taken away: it would keep it for ever.
+        """
         name, protocol = targets[-1], self.fabric.home.file.cluster.protocol
         known = self.fabric.picture.servers.get(name)
         if known is None:
@@ -251,6 +254,9 @@ class Faults:
         refused = (await self.fabric.ask(name, {"do": "force"}))["refused"]
         if refused:
             raise Impossible(f"{name} is not forced: {refused}")
+        owner = self.fabric.picture.groups[group].lock_owner
+        if owner not in ("", name):
+            await self.fabric.ensemble.take_lock(group, owner)
         sn = standing.get(name, {}).get("sn", known.sn)
         self.forced = self._cost(group, name, sn, standing)
         return self.fabric.ledger.begin("force", [group, name], {"sn": sn})

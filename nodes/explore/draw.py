@@ -56,7 +56,8 @@ def told(rng: random.Random, seed: int, cluster: ClusterConfig) -> Plan:
     rng.choice(stories_of(scene.family))(scene)
     conditions = CALM if rng.random() < 0.7 else bearable(draw_conditions(rng), scene.cluster)
     conditions = replace(conditions, **scene.weather)
-    faults = within(scene.cluster, scene.faults)
+    beyond = scene.beyond or rng.random() < BEYOND
+    faults = scene.faults if beyond else within(scene.cluster, scene.faults)
     span_ms = min(SPAN_MAX_MS, scene.span_ms)
     return Plan(seed, patient(scene.cluster, conditions), conditions, scene.callers, faults, span_ms)
 

@@ -20,11 +20,10 @@ from nodes.explore.simulated import SimStage
 from nodes.explore.stage import Member, Scripted, Stage
 from nodes.families import family_named
 from nodes.invariants import registry
-from nodes.roles import SERVING
 from nodes.sim.faulting import FaultUnsupported
 from nodes.sim.loop import Stuck
 from nodes.sim.triggers import Trigger
-from nodes.trace.events import Configured, Stamped
+from nodes.trace.events import Configured, Serving, Stamped, Started, StoppedServing
 
 START_NS = 120 * SECOND
 PROBES = 3
@@ -51,6 +50,8 @@ class Trial:
         """Faults that were carried out, and whom they concerned."""
         self.skipped = 0
         """Faults that were impossible where or when they were to happen."""
+        self._serving: set[str] = set()
+        """Who has said last that it serves."""
         self._rng = random.Random(f"{plan.seed}/trial")
         for listener in (self.lamps.on_event, self._on_event, self.coverage.on_event, on_event):
             if listener is not None:
@@ -66,8 +67,13 @@ class Trial:
         return any(fault.verb == "recover" for fault, _ in self.done)
 
     def _on_event(self, stamped: Stamped) -> None:
-        if type(stamped.event) is Configured:
-            self.atlas.configured[stamped.event.group] = len(stamped.event.members)
+        event = stamped.event
+        if type(event) is Configured:
+            self.atlas.configured[event.group] = len(event.members)
+        elif type(event) is Serving:
+            self._serving.add(stamped.server)
+        elif type(event) in (StoppedServing, Started):
+            self._serving.discard(stamped.server)
 
     # --- the whole -------------------------------------------------------------------------------------------------
 
@@ -241,13 +247,9 @@ class Trial:
                 self.fail("service", "force", f"{group} was forced with {whole[0]} and does not serve")
 
     def _is_served(self, group: str) -> bool:
-        """By anybody, also by a server that was added."""
-        cluster = self.cluster
-        return any(
-            cluster.places.get(name) in SERVING
-            for name, server in cluster.servers.items()
-            if server.group == group and runs(server)
-        )
+        """By anybody, also by a server that was added; who was elected and waits for others serves nobody."""
+        servers = self.cluster.servers
+        return any(servers[name].group == group and runs(servers[name]) for name in self._serving)
 
     def _settles(self, when: str) -> bool:
         """Whether it comes to rest; its patience begins anew as long as calls return, for a slow network and many calls are no fault."""

@@ -46,6 +46,10 @@ class Faulting:
         verb, targets = self.standing.pop(number)
         self._cluster.tell("control", FaultEnded(number, verb, targets))
 
+    def _needs_quorum(self) -> None:
+        if not self._cluster.ensemble.quorum.has_majority():
+            raise FaultUnsupported("coordination has no leader with a majority now")
+
     def _quit(self, target: Server, reason: str) -> None:
         """The process ends in good order: its session is closed."""
         machine, world = target.machine, target.world

@@ -155,10 +155,6 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
             self._cluster.ensemble.expire(session)
         return fault
 
-    def _needs_quorum(self) -> None:
-        if not self._cluster.ensemble.quorum.has_majority():
-            raise FaultUnsupported(f"{COORDINATION} has no leader with a majority now")
-
     def take_lock(self, group: str) -> int:
         owner = self._cluster.ensemble.observer.holders.get(group, "")
         if not owner:

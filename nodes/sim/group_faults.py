@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 class GroupFaults(Faulting):
     def force(self, *targets: str) -> int:
-        """[GROUP,] SERVER: it serves without the quorum that safety asks for; refused while somebody serves."""
+        """[GROUP,] SERVER: it serves without the quorum that safety asks for; refused while somebody serves.
+
+        Who was elected and waits for others in vain has the lock taken away: it would keep it for ever.
+        """
         cluster, server = self._cluster, targets[-1] if targets else ""
         target = self._server(server, "running")
         group = targets[0] if len(targets) == 2 else target.group
@@ -35,6 +38,9 @@ class GroupFaults(Faulting):
         if refused:
             raise FaultUnsupported(refused)
         sn = cluster.ask(server, {"do": "standing"})["sn"]
+        if cluster.ensemble.observer.holders.get(group, server) != server:
+            self._needs_quorum()
+            cluster.ensemble.take_lock(group)
         return self._begin("force", [group, server], lasting=False, sn=sn)
 
     def remove_server(self, server: str) -> int:

@@ -21,9 +21,10 @@ from nodes.explore.stories.returns import (
     returns_to_readers,
     returns_unsynced,
     returns_with_less,
+    too_few,
 )
 from nodes.explore.stories.scene import Scene
-from nodes.explore.stories.writers import content, given_out
+from nodes.explore.stories.writers import content, given_out, late_copies
 from nodes.families import Family
 
 Story = Callable[[Scene], None]
@@ -31,13 +32,15 @@ Story = Callable[[Scene], None]
 
 def stories_of(family: Family) -> list[Story]:
     """Those that can be played in this family; more than once: more often."""
-    told: list[Story] = [returns, returns_with_less, returns_unsynced, gaps, content]
+    told: list[Story] = [returns, returns_with_less, returns_unsynced, gaps, content, late_copies]
     if family.standbys:
         told += [returns_to_readers, gaps_on_return, shores, last_moments, takeovers, joining, back_in_turn]
+    if family.standbys and not family.cannot_force:
+        told.append(too_few)
     if not family.locked:
         told += [views, rejoins, half_made, old_words, given_out]
     if family.groups_max > 1:
-        told += [between_groups, moving, barriers]
+        told += [between_groups, between_groups, moving, barriers]
     if family.images:
         told += [images, going_back]
     if family.images and family.standbys:

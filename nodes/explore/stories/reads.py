@@ -31,10 +31,11 @@ def shores(scene: Scene) -> None:
         scene.fault(cut_ms - rng.randrange(200), "cut", [f"{COORDINATION}{rng.randint(1, 3)}"], 3 * session)
     if apart_ms > cut_ms:
         scene.fault(cut_ms, "cut", [victim, COORDINATION], until_ms - cut_ms)
-    if scene.chance(0.3):
+    if scene.chance(0.4):
+        lasts = rng.choice((until_ms - apart_ms, 0))
         for other in members:
             if other != victim:
-                scene.fault(apart_ms, "cut", [victim, other], until_ms - apart_ms)
+                scene.fault(apart_ms, "cut", [victim, other], lasts)
     else:
         scene.fault(apart_ms, "cut", [victim, *readers], until_ms - apart_ms, island=True)
     if scene.chance(0.7):

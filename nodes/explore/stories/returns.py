@@ -259,3 +259,21 @@ def lagging(scene: Scene, lag_ms: int, gap_ms: int, half: bool = False) -> list[
             for node in holders:
                 scene.fault(lag_ms, "cut", [name, node], gap_ms)
     return behind
+
+
+def too_few(scene: Scene) -> None:
+    """A majority is lost for good, one after the other: what is left may not serve before a person says so."""
+    rng = scene.rng
+    scene.shape(sizes=(2, 3, 3, 4, 5))
+    scene.beyond = True
+    session, members = scene.session_ms, scene.members()
+    at_ms = BEGIN_MS + rng.randrange(session)
+    scene.writes(0, at_ms + 2 * session, 50)
+    for name in rng.sample(members, len(members) // 2 + 1)[: len(members) - 1]:
+        if scene.chance(0.7):
+            scene.fault(at_ms, "gone", [name])
+        else:
+            scene.fault(at_ms, "new_disk", [name], rng.choice((20, session)))
+        at_ms += rng.choice((0, rng.randint(1, 300), 2 * session))
+    if scene.chance(0.3):
+        scene.strike(at_ms, rng.choice(members), session)

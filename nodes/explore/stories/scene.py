@@ -41,6 +41,8 @@ class Scene:
         self.faults: list[Fault] = []
         self.callers: list[Caller] = []
         self.span_ms = 0
+        self.beyond = False
+        """Whether more is damaged than the family survives: only safety is judged, and that a person can go on."""
         self.weather: dict[str, Any] = {}
         """What must be so of its conditions."""
         self.kinds = messages_of(self.family.replication)

@@ -93,3 +93,33 @@ def given_out(scene: Scene) -> None:
     scene.fault(at_ms - 58, "hold", [writer, other], lasts - 60, silent, **unheard)
     if scene.chance(0.2):
         scene.fault(at_ms, "slow_disk", [rng.choice(data.nodes)], lasts, ms=rng.choice((50, 300)))
+
+
+def late_copies(scene: Scene) -> None:
+    """Sessions open and close, and copies of calls come when they are over: made on the way, or sent again because an answer was lost."""
+    rng = scene.rng
+    scene.shape(sizes=(2, 3), data=DataConfig(), session_ttl_ms=rng.choice((2_000, 2_000, 20_000)))
+    scene.timed(client_timeout_ms=rng.choice((30, 100, 400)))
+    scene.weather["reorder_us"] = rng.choice((20_000, 500_000, 3_000_000))
+    names, until_ms = Names(rng, 2, 2), BEGIN_MS + rng.choice((500, 2_000, 4_000))
+    profile = PROFILES[rng.choice(("ring", "writes", "mixed"))]
+    share = rng.choice((0.2, 0.5))
+    for number in range(rng.choice((2, 3, 4))):
+        start_ms = rng.choice((0, BEGIN_MS, rng.randrange(until_ms)))
+        lines = draw_calls(rng, names, profile, rng.choice((4, 8, 16)), first=not number)
+        dies_ms = rng.choice((until_ms, start_ms + rng.randint(5, 300))) if scene.chance(0.3) else 0
+        name = scene.calls(
+            lines, start_ms, until_ms, rng.choice((1, 2)), leaves=scene.chance(0.7), dies_ms=dies_ms
+        )
+        for member in scene.members():
+            scene.fault(start_ms + 1, "duplicate", [name, member], until_ms, share=share, direction="to")
+            scene.fault(start_ms + 1, "reorder", [name, member], until_ms, share=share)
+        if scene.chance(0.6):  # The answers to its last calls are lost; it asks again.
+            ends_ms, lasts = until_ms - rng.randrange(300), rng.choice((200, 600))
+            for member in scene.members():
+                scene.fault(ends_ms, "hold", [member, name], lasts, kind="Answer", lost=True)
+        for _ in range(rng.choice((0, 1))):
+            member, lasts = rng.choice(scene.members()), rng.choice((100, 500, 1_500, 3_000))
+            scene.hold(rng.randint(start_ms + 1, until_ms + 1), name, member, lasts, CLIENT_MESSAGES)
+    if scene.chance(0.3):
+        scene.depose(rng.randrange(until_ms))

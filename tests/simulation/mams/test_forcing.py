@@ -219,3 +219,20 @@ def test_a_server_that_has_to_be_renewed_takes_no_order() -> None:
     lab.faults.restart(left)
     serves(lab, "/c")
     heals(lab)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_who_was_elected_and_waits_in_vain_makes_room(seed: int) -> None:
+    lab = Lab(seed, standbys=4)
+    lab.ada.call(Mkdir("/a"))
+    lab.ada.call(Mkdir("/b"))
+    for name in (lab.active, *lab.standbys[:2]):
+        lab.faults.crash(name)
+    lab.run_ms(15_000)
+    elected = lab.cluster.ensemble.observer.holders["g1"]
+    running = [name for name in lab.cluster.view() if lab.cluster.servers[name].process == "running"]
+    [other] = [name for name in running if name != elected]
+    lab.faults.force("g1", other)
+    serves(lab, "/c")
+    assert lab.active == other and set(members(lab)) == {elected, other}
+    heals(lab)
