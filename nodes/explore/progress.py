@@ -23,7 +23,6 @@ STEPS = {
         "election/lock",
         *(f"upgrade/{step}" for step in range(1, 5)),
         "view/",
-        "force/ordered",
     ),
     "symmetric": (
         *(f"view change/{step}" for step in ("propose", "flush", "settle", "leases", "install")),
