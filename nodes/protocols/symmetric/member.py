@@ -319,7 +319,7 @@ class Member:
             now_ns,
             echo_ns,
             asks and not self.presence.granted_by(member, now_ns),
-            self._causal.received,
+            list(self._causal.received),  # As of now: what is broadcast behind it does not lack.
             self._holdings.own,
             self._joining(),
         )

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import msgspec
 
 from nodes.errors import FsError
-from nodes.metadata.operations import WRITES, Attributes, Contents, EndSession, Open, Result, Stat
+from nodes.metadata.operations import WRITES, Attributes, Contents, EndSession, Open, Read, Result, Stat
 from nodes.metadata.records import AtimeRecord, CallRecord, Record
 from nodes.protocols.symmetric.execution import Outcome
 from nodes.protocols.symmetric.replica import Replica
@@ -51,6 +51,7 @@ class Requests:
         self._send = replica.world.network.send
         self._scheduler = Scheduler()
         self._writes: dict[OpId, Write] = {}
+        self._reads: dict[OpId, Job] = {}
         self._idle = IdleSessions(replica.world.clock, replica.config.cluster)
         self._next_round_ns = 0
         self._ending: list[CallRecord] = []
@@ -156,13 +157,23 @@ class Requests:
     # --- reads ------------------------------------------------------------------------------------------------------
 
     def on_read(self, peer: str, request: Request) -> None:
-        if len(self._scheduler) < HELD_MAX:
-            self._scheduler.add(Job(peer, request.number, self._read(peer, request)))
+        """One that is asked again keeps its turn: while the lease is lost, each client would pile up copies of its calls here."""
+        op_id = OpId(request.session, request.number)
+        asked = self._reads.get(op_id)
+        if asked is not None:
+            asked.peer = peer
+        elif len(self._scheduler) < HELD_MAX:
+            job = self._reads[op_id] = Job(peer, request.number, self._read(op_id, request.operation))  # type: ignore[arg-type]
+            self._scheduler.add(job)
 
     def answer_reads(self, may_answer: Callable[[], bool]) -> None:
-        """Answers the reads whose turn has come, under the lease."""
+        """Answers the reads whose turn has come, under the lease.
+
+        Every message calls this: whoever waits for the lease is looked at only when it is there.
+        """
         self._may_answer = may_answer
-        self._scheduler.wake(LEASE)
+        if self._scheduler.waiting_for(LEASE) and may_answer():
+            self._scheduler.wake(LEASE)
         self._scheduler.run()
 
     @property
@@ -170,11 +181,11 @@ class Requests:
         """Whether a long read is under way and is to be gone on with."""
         return self._scheduler.active > 0
 
-    def _read(self, peer: str, request: Request) -> Steps:
+    def _read(self, op_id: OpId, operation: Read) -> Steps:
         """What was answered before the call came is durable here, since every member holds what is answered."""
         asked_sn = self._replica.execution.durable_sn
         while True:
-            sn = self._replica.execution.read_waits_for(request.operation, asked_sn)  # type: ignore[arg-type]
+            sn = self._replica.execution.read_waits_for(operation, asked_sn)
             if sn:
                 yield sn
             elif self._may_answer():
@@ -184,25 +195,25 @@ class Requests:
         result: Result | None = None
         error = ""
         try:
-            result = yield from self._replica.execution.read(request.operation)  # type: ignore[arg-type]
+            result = yield from self._replica.execution.read(operation)
         except FsError as refused:
             error = str(refused)
         while not self._may_answer():
             yield LEASE
-        self._answer_read(peer, request, result, error)
+        self._answer_read(self._reads.pop(op_id), operation, result, error)
 
-    def _answer_read(self, peer: str, request: Request, result: Result | None, error: str) -> None:
+    def _answer_read(self, job: Job, operation: Read, result: Result | None, error: str) -> None:
         execution = self._replica.execution
-        if isinstance(request.operation, Open) and isinstance(result, Contents):
+        if isinstance(operation, Open) and isinstance(result, Contents):
             self._touch(result.inode)
-        elif isinstance(request.operation, Stat) and isinstance(result, Attributes):
+        elif isinstance(operation, Stat) and isinstance(result, Attributes):
             read_ns = max(result.atime_ns, self._atimes.get(result.inode, 0))
             result = msgspec.structs.replace(result, atime_ns=read_ns)
         at_ns = execution.namespace.newest_ns
         self._send(
-            peer,
+            job.peer,
             Answer(
-                request.number,
+                job.number,
                 self.view,
                 execution.applied_sn,
                 execution.place,
@@ -235,6 +246,7 @@ class Requests:
         for job in self._scheduler.clear():
             self.refuse(job.peer, job.number, hint)
         self._writes.clear()
+        self._reads.clear()
         self._atimes.clear()
 
 

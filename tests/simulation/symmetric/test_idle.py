@@ -10,7 +10,7 @@ import pytest
 
 from nodes.config import SECOND, Timing
 from nodes.metadata.operations import Mkdir, Stat
-from nodes.protocols.symmetric.messages import Alive
+from nodes.protocols.symmetric.messages import Alive, Missing
 from nodes.sim.coordination import SimCoordination
 from nodes.wire.messages import Message
 from tests.simulation.symmetric.lab import SymmetricLab
@@ -67,3 +67,18 @@ def test_greetings_do_not_multiply_where_round_trips_outlast_leases() -> None:
     rates = Counter(sent)
     # Three members greet two others 25 times a second; each greeting is answered once, and that once more.
     assert max(rates.values()) <= 3 * 150, rates
+
+
+def test_heartbeats_of_idle_members_are_not_asked_for_again() -> None:
+    """A greeting of the same tick leaves together with the heartbeat, and does not count it: nobody has lost it."""
+    lab = SymmetricLab(4, order="plain")
+    asked: list[Message] = []
+
+    def count(source: str, target: str, message: Message) -> bool:
+        if type(message) is Missing:
+            asked.append(message)
+        return False
+
+    lab.cluster.hold(count)
+    lab.run_ms(5_000)
+    assert asked == []
