@@ -64,9 +64,9 @@ def returns_unsynced(scene: Scene) -> None:
     scene.shape(sizes=(2, 3, 3, 4))
     scene.timed(renew_scan_ms=50)
     session, strike_ms = scene.session_ms, before_all_stop(scene)
-    soon, failed, everywhere = rng.choice((1, 20, session // 2)), scene.chance(0.4), scene.chance(0.65)
+    soon, failed, everywhere = rng.choice((1, 20, session // 2)), scene.chance(0.35), scene.chance(0.5)
     behind = lagging(scene, *gap_before(scene, strike_ms)) if failed or not everywhere else []
-    first = first_back(scene, behind, leads=0.1 if failed else 0.4)
+    first = first_back(scene, behind, leads=0.1 if failed else 0.4 if everywhere else 0.8)
     if failed:
         failed_sync(scene, strike_ms, first)
     else:
