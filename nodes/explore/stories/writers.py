@@ -100,7 +100,7 @@ def late_copies(scene: Scene) -> None:
     rng = scene.rng
     scene.shape(sizes=(2, 3), data=DataConfig(), session_ttl_ms=rng.choice((2_000, 2_000, 20_000)))
     scene.timed(client_timeout_ms=rng.choice((30, 100, 400)))
-    scene.weather["reorder_us"] = rng.choice((20_000, 500_000, 3_000_000))
+    scene.weather["reorder_us"] = rng.choice((20_000, 100_000, 500_000, 3_000_000))
     names, until_ms = Names(rng, 2, 2), BEGIN_MS + rng.choice((500, 2_000, 4_000))
     profile = PROFILES[rng.choice(("ring", "writes", "mixed"))]
     share = rng.choice((0.2, 0.5))
@@ -114,12 +114,14 @@ def late_copies(scene: Scene) -> None:
         for member in scene.members():
             scene.fault(start_ms + 1, "duplicate", [name, member], until_ms, share=share, direction="to")
             scene.fault(start_ms + 1, "reorder", [name, member], until_ms, share=share)
-        if scene.chance(0.6):  # The answers to its last calls are lost; it asks again.
-            ends_ms, lasts = until_ms - rng.randrange(300), rng.choice((200, 600))
+        if scene.chance(0.6):  # Answers are lost, also those to its last calls; it asks again.
             for member in scene.members():
-                scene.fault(ends_ms, "hold", [member, name], lasts, kind="Answer", lost=True)
+                scene.fault(
+                    start_ms + 1, "lose", [name, member], 0, share=rng.choice((0.2, 0.5)), direction="from"
+                )
         for _ in range(rng.choice((0, 1))):
             member, lasts = rng.choice(scene.members()), rng.choice((100, 500, 1_500, 3_000))
             scene.hold(rng.randint(start_ms + 1, until_ms + 1), name, member, lasts, CLIENT_MESSAGES)
     if scene.chance(0.3):
         scene.depose(rng.randrange(until_ms))
+    scene.span_ms = until_ms + rng.choice((1_000, 4_000))
