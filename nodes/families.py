@@ -99,6 +99,11 @@ class Family(msgspec.Struct, frozen=True):
         return ""
 
     @property
+    def unseats(self) -> str:
+        """The fault verb by which an operator has a group choose anew who leads, or who is in its view."""
+        return "take_lock" if self.locked else "force_view"
+
+    @property
     def images(self) -> bool:
         """Whether its servers write images and mark checkpoints."""
         return self.replication == "mams"

@@ -295,9 +295,7 @@ class Episodes:
         for _ in range(rng.choice((1, 1, 2, 3, 5))):
             way = rng.choice(self._deposals)
             if way == "take":
-                faults.append(
-                    self._fault(at_ms, "take_lock" if self._family.locked else "force_view", [cast.group])
-                )
+                faults.append(self._fault(at_ms, self._family.unseats, [cast.group]))
             elif way == "expire":
                 faults.append(self._fault(at_ms, "expire_session", [cast.leader]))
             elif way == "resign":

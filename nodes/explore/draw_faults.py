@@ -175,8 +175,7 @@ class FaultDrawer:
     def coordination(self) -> list[Fault]:
         verb = self._rng.choice(("take_lock", "expire_session", "crash", "delay", "cut", "ensemble", "slow"))
         if verb == "take_lock":
-            taken = verb if self._family.locked else "force_view"
-            return [self._fault(taken, [self._rng.choice(self._groups)], lasting=False)]
+            return [self._fault(self._family.unseats, [self._rng.choice(self._groups)], lasting=False)]
         if verb == "expire_session":
             return [self._fault(verb, [self._server()], lasting=False)]
         if verb == "crash":

@@ -135,7 +135,7 @@ def takeovers(scene: Scene) -> None:
             rng.choice((session // 6, session // 3, session // 2)),
             writes,
         )
-        scene.fault(at_ms, "take_lock" if scene.family.locked else "force_view", ["g1"], 0, writes)
+        scene.fault(at_ms, scene.family.unseats, ["g1"], 0, writes)
     for _ in range(rng.choice((1, 1, 2, 3))):
         scene.depose(at_ms + rng.randint(0, 3))
         at_ms += rng.choice((1, rng.randint(1, 60), rng.randint(1, session)))

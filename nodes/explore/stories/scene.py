@@ -111,7 +111,7 @@ class Scene:
         if self.chance(0.3):
             self.fault(at_ms, "expire_session", [f"active of {group}"])
         else:
-            self.fault(at_ms, "take_lock" if self.family.locked else "force_view", [group])
+            self.fault(at_ms, self.family.unseats, [group])
 
     def hold(
         self, at_ms: int, a: str, b: str, for_ms: int, kinds: tuple[str, ...] = (), lost: float = 0.4
