@@ -93,9 +93,14 @@ def resolve(cluster: Stage, word: str) -> str:
 
 def ask_checkpoint(cluster: Stage, verb: str, name: str) -> None:
     """Begins to mark a checkpoint, or to go back to one; asked of a server that leads. Raises FaultUnsupported."""
-    leading = [server for server, place in cluster.places.items() if place in LEADING]
-    running = [server for server in leading if cluster.servers[server].process == "running"]
-    if not running:
-        raise FaultUnsupported("no server leads now")
     question = {"do": "mark_checkpoint" if verb == "mark" else "recover", "name": name}
-    cluster.begin_asking(running[0], question)
+    leading = [server for server, place in cluster.places.items() if place in LEADING]
+    # One that has just been started again has not told another role yet.
+    able = [
+        server
+        for server in leading
+        if cluster.servers[server].process == "running" and cluster.answers(server, question["do"])
+    ]
+    if not able:
+        raise FaultUnsupported("no server leads now")
+    cluster.begin_asking(able[0], question)

@@ -144,7 +144,7 @@ class Lamps:
     def __init__(self, cluster: ClusterConfig) -> None:
         self._cluster = cluster
         self._home = {name: group.name for group in cluster.groups for name in group.members}
-        """Server to its group."""
+        """Server to its group; one that was added tells its group itself."""
         self._eras = {FIRST: Era(cluster, self._home)}
         """By incarnation, in their order: of two recoveries the second may be heard of first, from a server that had slept through the other."""
         self._lives_in: dict[str, int] = {}
@@ -173,6 +173,8 @@ class Lamps:
         kind = type(event)
         if kind is Called and not event.error and not self._acknowledged:  # type: ignore[union-attr]
             self._acknowledged = tag_of(event.operation) in CHANGES  # type: ignore[union-attr]
+        if isinstance(event, RoleChanged | TakenBack):
+            self._home.setdefault(stamped.server, event.group)
         if isinstance(event, TakenBack):
             self._take_back(stamped.server, event)
         era = self._eras[self._era_of(stamped) if len(self._eras) > 1 else FIRST]
@@ -244,14 +246,9 @@ class Lamps:
         return min(later, default=0)
 
     def _group_of(self, stamped: Stamped) -> str:
-        """A call belongs to the group that answered it; a server that was added tells its group itself."""
+        """A call belongs to the group that answered it."""
         event = stamped.event
-        if isinstance(event, Called):
-            return self._home.get(event.server, "")
-        name = self._home.get(stamped.server)
-        if name is None and isinstance(event, RoleChanged | TakenBack):
-            name = self._home[stamped.server] = event.group
-        return name or ""
+        return self._home.get(event.server if isinstance(event, Called) else stamped.server, "")
 
     def finish(self) -> None:
         """No more events come. What still waits for its counterpart fails, unless it was set aside with its incarnation."""

@@ -153,6 +153,18 @@ def test_nobody_waits_for_the_answer_of_a_server_that_died() -> None:
     assert not any(type(stamped.event) is TakenBack for stamped in trial.cluster.events)  # type: ignore[attr-defined]
 
 
+def test_a_server_that_has_just_been_started_again_is_not_asked_for_a_checkpoint() -> None:
+    """It finds its journal damaged and opens it once more; until it tells another role, it counts as the one it had."""
+    faults = [
+        Fault("corrupt", ["active of g1"], at_ms=900),
+        Fault("crash", ["active of g1"], at_ms=1_000, for_ms=1),
+        Fault("mark", ["k1"], at_ms=1_001),
+    ]
+    trial = Trial(plan(*faults))
+    assert trial.run().failures == []
+    assert trial.skipped == 1
+
+
 def test_whoever_comes_first_to_a_place_is_struck() -> None:
     """Tied to a place that is counted from a later time on; only one of them is struck."""
     on = Trigger("step", "whoever of g1", name="upgrade/4")

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from nodes.config import one_group
 from nodes.invariants import registry
-from nodes.trace.events import Applied, Cut, Durable, JournalOpened, Renewing, Stamped, Warned
-from tests.unit.invariants.story import Story, good
+from nodes.trace.checkpoints import BarrierWritten, TakenBack
+from nodes.trace.events import Applied, Cut, Durable, JournalOpened, Renewing, RoleChanged, Stamped, Warned
+from tests.unit.invariants.story import Story, crc_of, good
 
 
 def lamps_of(events: list[Stamped]) -> list[dict[str, Any]]:
@@ -142,3 +143,19 @@ def older(path: str, number_of_names: int) -> Story:
 def test_a_read_from_an_older_state_stands_where_it_sees_no_difference() -> None:
     assert older("/b", 0).red() == {}
     assert "was answered by mds1 from place 1 of group 3" in older("/a", 0).red()["linearisable"]
+
+
+def test_calls_of_an_added_server_count_from_the_barrier_on_that_it_went_back_to() -> None:
+    """What was answered before the recovery, at a later place of the journal, bounds nothing that comes behind it."""
+    story = Story()
+    story.serve("mds1", 1, 1)
+    story.commit("mds1", 2, 1)
+    story.tell("mds1", BarrierWritten("g1", "k", 0, 2, 1, crc_of(2, 1), 0))
+    for number in (3, 4, 5):
+        story.commit("mds1", number, 1, number)
+        story.call(number, ["Mkdir", f"/{number}", False, 0o755], (number, 1), ["Made", 10 + number])
+    story.tell("mds9", RoleChanged("g1", "standby", 1, 5, ""))
+    story.tell("mds9", TakenBack("g1", 1, "k", 2, 2, crc_of(2, 1), 0, 3, 3))
+    story.serve("mds9", 3, 3)
+    story.call(6, ["List", "/", "", 1000], (3, 0), ["Listing", [], False], server="mds9", epoch=3)
+    assert story.red() == {}
