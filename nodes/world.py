@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, Protocol
 
 import msgspec
@@ -177,11 +178,20 @@ class Coordination(Protocol):
     async def multi(self, changes: list[Change]) -> list[Stat | None]:
         """All or nothing, in order; the stats of created or set nodes. Raises the first error by its class.
 
-        There is no other write: one change is a list of one. Parents must exist, but for `ensure`.
+        There is no other write: one change is a list of one. Parents must exist; see `ensure`.
         """
 
-    async def ensure(self, path: str) -> None:
-        """Creates a persistent, empty node and its parents where they lack."""
+
+async def ensure(coordination: Coordination, path: str, octets: bytes = b"") -> None:
+    """Creates a persistent node with this content, and empty parents, where they lack. Raises CoordinationError."""
+    # A look costs far less than a write, which takes a majority: whoever comes later finds everything.
+    if await coordination.exists(path) is not None:
+        return
+    parent = path.rpartition("/")[0]
+    if parent:
+        await ensure(coordination, parent)
+    with suppress(NodeExists):
+        await coordination.multi([Create(path, octets)])
 
 
 class Trace(Protocol):

@@ -181,14 +181,6 @@ class Zookeeper:
             raise _translated(next((each for each in reasons if not isinstance(each, NOT_TRIED)), reasons[0]))
         return [_stat(result) if hasattr(result, "mzxid") else None for result in results]
 
-    async def ensure(self, path: str) -> None:
-        parts = path.strip("/").split("/")
-        for depth in range(1, len(parts) + 1):
-            try:
-                await self.multi([Create("/" + "/".join(parts[:depth]))])
-            except NodeExists:
-                continue
-
 
 _ADD: dict[type, Callable[[TransactionRequest, Any], None]] = {
     Create: lambda t, change: t.create(change.path, change.octets, ephemeral=change.ephemeral),

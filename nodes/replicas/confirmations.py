@@ -13,7 +13,7 @@ import msgspec
 
 from nodes.config import MILLISECOND
 from nodes.replicas.watch import Watch
-from nodes.world import BadVersion, Clock, Coordination, CoordinationError, Create, NodeExists, NoNode, Set
+from nodes.world import BadVersion, Clock, Coordination, CoordinationError, NoNode, Set, ensure
 
 RETRY_NS = 100 * MILLISECOND
 
@@ -53,12 +53,8 @@ class Confirmations:
 
     async def prepare(self) -> None:
         """Makes the nodes where they lack. Raises CoordinationError."""
-        await self._coordination.ensure(self._root)
-        try:
-            octets = msgspec.json.encode(Confirmation(-1, stopped=True))
-            await self._coordination.multi([Create(self._path(self._name), octets)])
-        except NodeExists:
-            pass
+        octets = msgspec.json.encode(Confirmation(-1, stopped=True))
+        await ensure(self._coordination, self._path(self._name), octets)
 
     def change(self, generation: int, stopped: bool, version: int = -1) -> Set:
         """Only in one transaction with a check of the lock, or of the version that was read."""

@@ -19,6 +19,7 @@ from nodes.world import (
     NoNode,
     Set,
     Stat,
+    ensure,
 )
 
 INCARNATION = "/cloverlab/incarnation"
@@ -105,19 +106,13 @@ class GlobalView:
         """Makes the group's nodes where they lack and registers this server's address."""
         coordination = self._coordination
         for part in ("view", "draws", "generation"):
-            await coordination.ensure(self.path(part))
+            await ensure(coordination, self.path(part))
         await self.confirmations.prepare()
-        await coordination.ensure("/cloverlab/servers")
+        await ensure(coordination, "/cloverlab/servers")
         first = Configuration(0, members, len(members))
-        for path, content in ((self.path("configuration"), first), (self.path("epoch"), EpochNode(0, ""))):
-            await self._create_once(path, msgspec.json.encode(content))
+        for part, content in (("configuration", first), ("epoch", EpochNode(0, ""))):
+            await ensure(coordination, self.path(part), msgspec.json.encode(content))
         await self._put(f"/cloverlab/servers/{self.name}", Registration(address, self.group))
-
-    async def _create_once(self, path: str, octets: bytes) -> None:
-        try:
-            await self._coordination.multi([Create(path, octets)])
-        except NodeExists:
-            pass
 
     async def _put(self, path: str, content: msgspec.Struct, ephemeral: bool = False) -> None:
         octets = msgspec.json.encode(content)
@@ -142,27 +137,26 @@ class GlobalView:
 
     async def lock_owner(self, watch: Watch | None = None) -> tuple[str, int]:
         """(owner, session) of the lock; ("", 0) when nobody holds it."""
-        path = self.path("lock")
-        callback = watch.arm() if watch else None
-        stat = await self._coordination.exists(path, callback)
-        if stat is None:
-            return "", 0
-        try:
-            octets, stat = await self._coordination.get(path)
-        except NoNode:
-            return "", 0
-        return msgspec.json.decode(octets)["owner"], stat.owner_session
+        found = await self._find(self.path("lock"), watch)
+        return ("", 0) if found is None else (msgspec.json.decode(found[0])["owner"], found[1].owner_session)
 
     async def place(self, server: str, watch: Watch | None = None) -> tuple[Place, Stat] | None:
-        path = self.path("view", server)
+        found = await self._find(self.path("view", server), watch)
+        return None if found is None else (msgspec.json.decode(found[0], type=Place), found[1])
+
+    async def _find(self, path: str, watch: Watch | None) -> tuple[bytes, Stat] | None:
+        """A node that may lack; then the watch waits for it to come."""
         callback = watch.arm() if watch else None
-        if await self._coordination.exists(path, callback) is None:
-            return None
         try:
-            octets, stat = await self._coordination.get(path)
+            return await self._coordination.get(path, callback)
+        except NoNode:
+            # A read that fails leaves no watch: this one does.
+            if callback is None or await self._coordination.exists(path, callback) is None:
+                return None
+        try:
+            return await self._coordination.get(path)
         except NoNode:
             return None
-        return msgspec.json.decode(octets, type=Place), stat
 
     async def places(self) -> dict[str, Place]:
         """Every server that has a place, by name in order."""

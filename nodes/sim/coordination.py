@@ -291,8 +291,19 @@ class SimCoordination:
         self._watches.setdefault((kind, path), []).append(step)
         return True
 
+    def _unwatch(self, kind: str, path: str, step: Callable[[str], None]) -> None:
+        """A question that failed leaves no watch."""
+        waiting = self._watches.get((kind, path), [])
+        if step in waiting:
+            waiting.remove(step)
+
     async def get(self, path: str, watch: Callable[[str], None] | None = None) -> tuple[bytes, Stat]:
-        result = await self._asked(ops.Get(path, self._watch("data", path, watch)))
+        try:
+            result = await self._asked(ops.Get(path, self._watch("data", path, watch)))
+        except NoNode:
+            if watch is not None:
+                self._unwatch("data", path, watch)
+            raise
         return result.data, _stat(result)
 
     async def exists(self, path: str, watch: Callable[[str], None] | None = None) -> Stat | None:
@@ -311,14 +322,6 @@ class SimCoordination:
     async def multi(self, changes: list[Change]) -> list[Stat | None]:
         result = await self._asked(_multi(changes), changes)
         return [_stat(each) if each.stat is not None else None for each in result.results]
-
-    async def ensure(self, path: str) -> None:
-        parts = path.strip("/").split("/")
-        for depth in range(1, len(parts) + 1):
-            try:
-                await self._asked(ops.Create("/" + "/".join(parts[:depth])))
-            except NodeExists:
-                continue
 
 
 def _multi(changes: list[Change]) -> ops.Multi:

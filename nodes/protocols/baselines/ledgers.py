@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from nodes.replicas.view import GlobalView
-from nodes.world import Coordination, NoNode, Set
+from nodes.world import Coordination, NoNode, Set, ensure
 
 
 class Fragment(msgspec.Struct, frozen=True):
@@ -96,7 +96,7 @@ class Ledgers:
 
     async def read_newest(self) -> tuple[Book, int]:
         """As it stands now; the node is made when it lacks. Raises CoordinationError."""
-        await self._coordination.ensure(self._path)
+        await ensure(self._coordination, self._path)
         await self._coordination.sync(self._path)
         return await self.read()
 

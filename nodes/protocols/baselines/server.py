@@ -26,7 +26,7 @@ from nodes.replicas.view import ACTIVE, INCARNATION, STANDBY
 from nodes.scope import Scope, Tenure
 from nodes.trace.events import Warned
 from nodes.wire.messages import AskView, CheckOperation, Message, Request
-from nodes.world import CoordinationError, World
+from nodes.world import CoordinationError, World, ensure
 
 LOOK_NS = 500 * MILLISECOND
 
@@ -98,7 +98,7 @@ class SharedJournalServer:
 
     async def _enter(self) -> None:
         await self._replica.view.prepare(self._group.members, self._world.network.address)
-        await self._world.coordination.ensure(INCARNATION)
+        await ensure(self._world.coordination, INCARNATION)
         await self._following.take_place(STANDBY, "has entered the view")
 
     async def _look_at_view(self) -> None:

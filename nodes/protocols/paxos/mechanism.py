@@ -26,7 +26,7 @@ from nodes.replicas.session import Session
 from nodes.replicas.view import INCARNATION, Place
 from nodes.scope import Tenure
 from nodes.wire.messages import AskView, CheckOperation, Message, Request
-from nodes.world import World
+from nodes.world import World, ensure
 
 JOIN_NS = 500 * MILLISECOND
 
@@ -136,7 +136,7 @@ class Paxos:
 
     async def _enter(self) -> None:
         view = self._member.view
-        await self._world.coordination.ensure(INCARNATION)
+        await ensure(self._world.coordination, INCARNATION)
         await view.prepare(self._group.members, self._world.network.address)
         member = self._member
         configuration, _ = await view.configuration()

@@ -26,6 +26,7 @@ from nodes.world import (
     NoNode,
     Set,
     World,
+    ensure,
 )
 
 PENDING, COMPLETE, VOID, ASIDE = "pending", "complete", "void", "aside"
@@ -103,11 +104,8 @@ class Ledger:
 
     async def prepare(self) -> None:
         """Makes the nodes where they lack."""
-        await self._coordination.ensure(ROOT)
-        try:
-            await self._coordination.multi([Create(INCARNATION, msgspec.json.encode(Incarnation(0)))])
-        except NodeExists:
-            pass
+        await ensure(self._coordination, ROOT)
+        await ensure(self._coordination, INCARNATION, msgspec.json.encode(Incarnation(0)))
 
     # --- reading ---------------------------------------------------------------------------------------------------
 
