@@ -18,9 +18,10 @@ from nodes.explore.stories.returns import (
     gaps,
     gaps_on_return,
     returns,
+    returns_emptied,
+    returns_rotten,
     returns_to_readers,
     returns_unsynced,
-    returns_with_less,
     too_few,
 )
 from nodes.explore.stories.scene import Scene
@@ -32,7 +33,15 @@ Story = Callable[[Scene], None]
 
 def stories_of(family: Family) -> list[Story]:
     """Those that can be played in this family; more than once: more often."""
-    told: list[Story] = [returns, returns_with_less, returns_unsynced, gaps, content, late_copies]
+    told: list[Story] = [
+        returns,
+        returns_emptied,
+        returns_rotten,
+        returns_unsynced,
+        gaps,
+        content,
+        late_copies,
+    ]
     if family.standbys:
         told += [returns_to_readers, gaps_on_return, shores, last_moments, takeovers, joining, back_in_turn]
     if family.standbys and not family.cannot_force:

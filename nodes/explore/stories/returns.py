@@ -36,26 +36,30 @@ def returns(scene: Scene) -> None:
             scene.strike(strike_ms, name, rng.choice((3 * session, rng.randint(1, session))))
 
 
-def returns_with_less(scene: Scene) -> None:
-    """All stop in the middle of writes; of those who had everything one is back first, and its disk was replaced or has rotted."""
-    rng = scene.rng
-    scene.shape(sizes=(3, 3, 3, 4, 5))
-    session, strike_ms = scene.session_ms, before_all_stop(scene)
-    behind = lagging(scene, *gap_before(scene, strike_ms)) if scene.chance(0.85) else []
-    first, soon = first_back(scene, behind), rng.choice((1, 20, session // 2))
-    scene.burst(strike_ms - rng.randint(3, 30))
-    if scene.chance(0.5):
-        scene.fault(strike_ms, "new_disk", [first], soon)
-    else:
-        scene.fault(strike_ms, "crash", [first], soon)
-        scene.fault(
-            strike_ms,
-            "corrupt",
-            [first],
-            what="journal_tail",
-            place=rng.choice(("middle", "middle", "drawn")),
-        )
+def returns_emptied(scene: Scene) -> None:
+    """All stop in the middle of writes; of those who had everything one is back first, and its disk was replaced."""
+    strike_ms, first, behind, soon = stopping(scene)
+    scene.fault(strike_ms, "new_disk", [first], soon)
     all_stop(scene, strike_ms, first, behind, soon)
+
+
+def returns_rotten(scene: Scene) -> None:
+    """All stop in the middle of writes; of those who had everything one is back first, and the end of its journal has rotted."""
+    strike_ms, first, behind, soon = stopping(scene)
+    scene.fault(strike_ms, "crash", [first], soon)
+    place = scene.rng.choice(("middle", "middle", "drawn"))
+    scene.fault(strike_ms, "corrupt", [first], what="journal_tail", place=place)
+    all_stop(scene, strike_ms, first, behind, soon)
+
+
+def stopping(scene: Scene) -> tuple[int, str, list[str], int]:
+    """When all will stop, who of those with everything is back first, who lags behind, and how soon both are back."""
+    rng = scene.rng
+    scene.shape(sizes=(3, 3, 3, 3, 4, 5, 5))
+    strike_ms = before_all_stop(scene)
+    behind = lagging(scene, *gap_before(scene, strike_ms)) if scene.chance(0.9) else []
+    scene.burst(strike_ms - rng.randint(3, 30), rng.choice((1, 2, 3, 40)))
+    return strike_ms, first_back(scene, behind), behind, rng.choice((1, 20, scene.session_ms // 2))
 
 
 def returns_unsynced(scene: Scene) -> None:
