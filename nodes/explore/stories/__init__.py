@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nodes.explore.stories.changes import back_in_turn, joining, takeovers
+from nodes.explore.stories.changes import back_in_turn, joining, takeovers, unheard
 from nodes.explore.stories.groups import barriers, between_groups, moving
 from nodes.explore.stories.images import going_back, images, rots_while_away
 from nodes.explore.stories.ledgers import closed_by_two, closing
@@ -43,7 +43,16 @@ def stories_of(family: Family) -> list[Story]:
         late_copies,
     ]
     if family.standbys:
-        told += [returns_to_readers, gaps_on_return, shores, last_moments, takeovers, joining, back_in_turn]
+        told += [
+            returns_to_readers,
+            gaps_on_return,
+            shores,
+            last_moments,
+            takeovers,
+            unheard,
+            joining,
+            back_in_turn,
+        ]
     if family.standbys and not family.cannot_force:
         told.append(too_few)
     if not family.locked:

@@ -142,3 +142,32 @@ def takeovers(scene: Scene) -> None:
     if scene.chance(0.5):
         on = scene.place(scene.whoever()) if scene.chance(0.5) else None
         scene.strike(at_ms + rng.randrange(session), rng.choice(members), rng.choice((1, 3)) * session, on)
+
+
+def unheard(scene: Scene) -> None:
+    """A deposed leader hears nothing of it and goes on with those who have answered its successor, whose first appends are late."""
+    rng = scene.rng
+    scene.shape(sizes=(3, 3, 3, 4))
+    session, leader, others = scene.session_ms, scene.leader(), scene.others()
+    at_ms = BEGIN_MS + rng.randrange(session)
+    lasts = rng.choice((15, 30, session // 6, session // 2))
+    deaf = rng.choice(("cut", "cut", "cut", "delay", "clog"))
+    options = {"cut": {"direction": "from"}, "delay": {"ms": rng.choice((50, 200))}, "clog": {}}[deaf]
+    scene.fault(at_ms - 1, deaf, [leader, COORDINATION], lasts + rng.choice((0, session)), **options)
+    quorum = len(others) // 2 + len(others) % 2
+    reached = rng.sample(others, min(len(others), quorum))
+    for heir in others:
+        if heir in reached:
+            continue
+        if scene.chance(0.9):
+            stays_ms, way = lasts + rng.choice((0, 20, session)), rng.choice(("from", "from", "from", "both"))
+            scene.fault(at_ms - 1, "cut", [leader, heir], stays_ms, direction=way)
+        for name in scene.cluster.journal.nodes or reached:
+            kind, lost = scene.appends[0], scene.chance(0.3)
+            scene.fault(at_ms - 1, "hold", [heir, name], lasts, kind=kind, lost=lost, direction="to")
+    scene.writes(at_ms - 100, at_ms + lasts, 20, hot=2)
+    for start_ms in (at_ms - rng.randint(2, 10), at_ms + rng.randint(2, 10)):
+        scene.burst(start_ms, 40)
+    scene.depose(at_ms)
+    if scene.chance(0.3):
+        scene.strike(at_ms + lasts + rng.randrange(20), rng.choice((leader, *reached)), 2 * session)
