@@ -24,7 +24,7 @@ from nodes.explore.stories.returns import (
     too_few,
 )
 from nodes.explore.stories.scene import Scene
-from nodes.explore.stories.writers import content, given_out, late_copies
+from nodes.explore.stories.writers import content, given_out, late_copies, outlived
 from nodes.families import Family
 
 Story = Callable[[Scene], None]
@@ -32,7 +32,15 @@ Story = Callable[[Scene], None]
 
 def stories_of(family: Family) -> list[Story]:
     """Those that can be played in this family; more than once: more often."""
-    told: list[Story] = [returns, returns_with_less, returns_unsynced, gaps, content, late_copies]
+    told: list[Story] = [
+        returns,
+        returns_with_less,
+        returns_unsynced,
+        gaps,
+        content,
+        late_copies,
+        outlived,
+    ]
     if family.standbys:
         told += [returns_to_readers, gaps_on_return, shores, last_moments, takeovers, joining, back_in_turn]
     if family.standbys and not family.cannot_force:
