@@ -25,7 +25,7 @@ from nodes.explore.stories.returns import (
     too_few,
 )
 from nodes.explore.stories.scene import Scene
-from nodes.explore.stories.writers import content, given_out, late_copies
+from nodes.explore.stories.writers import content, given_out, late_copies, outlived
 from nodes.families import Family
 
 Story = Callable[[Scene], None]
@@ -41,6 +41,7 @@ def stories_of(family: Family) -> list[Story]:
         gaps,
         content,
         late_copies,
+        outlived,
     ]
     if family.standbys:
         told += [

@@ -96,32 +96,107 @@ def given_out(scene: Scene) -> None:
 
 
 def late_copies(scene: Scene) -> None:
-    """Sessions open and close, and copies of calls come when they are over: made on the way, or sent again because an answer was lost."""
+    """Short lives end while copies of calls are about: made on the way, or sent again because an answer was lost."""
     rng = scene.rng
     scene.shape(sizes=(2, 3), data=DataConfig(), session_ttl_ms=rng.choice((2_000, 2_000, 20_000)))
     scene.timed(client_timeout_ms=rng.choice((30, 100, 400)))
     scene.weather["reorder_us"] = rng.choice((20_000, 100_000, 500_000, 3_000_000))
-    names, until_ms = Names(rng, 2, 2), BEGIN_MS + rng.choice((500, 2_000, 4_000))
+    names, until_ms = Names(rng, 2, 2), BEGIN_MS + rng.choice((1_000, 2_000, 4_000))
     profile = PROFILES[rng.choice(("ring", "writes", "mixed"))]
-    share = rng.choice((0.2, 0.5))
-    for number in range(rng.choice((2, 3, 4))):
+    for number in range(rng.choice((4, 5, 6))):
         start_ms = rng.choice((0, BEGIN_MS, rng.randrange(until_ms)))
-        lines = draw_calls(rng, names, profile, rng.choice((4, 8, 16)), first=not number)
-        dies_ms = rng.choice((until_ms, start_ms + rng.randint(5, 300))) if scene.chance(0.3) else 0
+        lines = draw_calls(rng, names, profile, rng.choice((1, 2, 4, 8)), first=not number)
+        dies_ms = start_ms + rng.randint(5, 300) if scene.chance(0.1) else 0
+        # It leaves long before the links are well again: most of the time goes into asking again.
         name = scene.calls(
-            lines, start_ms, until_ms, rng.choice((1, 2)), leaves=scene.chance(0.7), dies_ms=dies_ms
+            lines,
+            start_ms,
+            start_ms + rng.choice((0, 50, 500)),
+            rng.choice((1, 2)),
+            rng.choice(("closed", "saturate")),
+            leaves=scene.chance(0.9),
+            dies_ms=dies_ms,
         )
-        for member in scene.members():
-            scene.fault(start_ms + 1, "duplicate", [name, member], until_ms, share=share, direction="to")
-            scene.fault(start_ms + 1, "reorder", [name, member], until_ms, share=share)
-        if scene.chance(0.6):  # Answers are lost, also those to its last calls; it asks again.
-            for member in scene.members():
-                scene.fault(
-                    start_ms + 1, "lose", [name, member], 0, share=rng.choice((0.2, 0.5)), direction="from"
-                )
-        for _ in range(rng.choice((0, 1))):
-            member, lasts = rng.choice(scene.members()), rng.choice((100, 500, 1_500, 3_000))
-            scene.hold(rng.randint(start_ms + 1, until_ms + 1), name, member, lasts, CLIENT_MESSAGES)
+        copies_of(scene, name, start_ms + 1, until_ms)
     if scene.chance(0.3):
         scene.depose(rng.randrange(until_ms))
     scene.span_ms = until_ms + rng.choice((1_000, 4_000))
+
+
+def copies_of(scene: Scene, name: str, at_ms: int, lasts: int) -> None:
+    """Some of a client's requests come twice, and some answers to it never or behind later ones."""
+    rng = scene.rng
+    twice, lost, late = (
+        rng.choice((0.3, 0.6, 0.9)),
+        rng.choice((0.0, 0.2, 0.4, 0.6)),
+        rng.choice((0, 0.2, 0.5)),
+    )
+    for member in scene.members():
+        scene.fault(at_ms, "duplicate", [name, member], lasts, share=twice, direction="to")
+        if lost:
+            scene.fault(at_ms, "lose", [name, member], lasts, share=lost, direction="from")
+        if late:
+            scene.fault(
+                at_ms, "reorder", [name, member], lasts, share=late, direction=rng.choice(("both", "from"))
+            )
+    if scene.chance(0.2):
+        scene.hold(
+            at_ms + rng.randrange(lasts),
+            name,
+            rng.choice(scene.members()),
+            rng.choice((100, 500, 1_500, 3_000)),
+            CLIENT_MESSAGES,
+        )
+
+
+def outlived(scene: Scene) -> None:
+    """Clients speak and do not hear what comes of it; when they ask or are heard again, their sessions have ended or are about to."""
+    rng = scene.rng
+    ttl = rng.choice((1_000, 2_000))
+    scene.shape(sizes=(2, 3), data=DataConfig(), session_ttl_ms=ttl)
+    scene.timed(client_timeout_ms=rng.choice((30, 100, 200)))
+    names, least_ms = Names(rng, 2, 1), 0
+    for number in range(rng.choice((1, 2, 2))):
+        start_ms = rng.randrange(300)
+        if not number and scene.chance(0.3):
+            least_ms = told_unknown(scene, start_ms, ttl)
+            continue
+        lines = ["stat /", *draw_calls(rng, names, PROFILES["mixed"], rng.choice((1, 2, 4)), first=False)]
+        name = scene.calls(
+            lines,
+            start_ms,
+            start_ms + rng.choice((100, ttl)),
+            style=rng.choice(("closed", "open")),
+            leaves=scene.chance(0.2),
+        )
+        deaf_ms = start_ms + rng.choice((1, rng.randint(1, 100), rng.randint(1, 2 * ttl)))
+        lasts, way = ttl * rng.randint(8, 16) // 8, rng.choice(("from", "from", "from", "both"))
+        for member in scene.members():
+            scene.fault(deaf_ms, "cut", [name, member], lasts, direction=way)
+    if scene.chance(0.2):
+        scene.depose(rng.randrange(ttl))
+    scene.span_ms = max(least_ms, scene.span_ms) + rng.choice((200, 1_000))
+
+
+def told_unknown(scene: Scene, start_ms: int, ttl: int) -> int:
+    """A client hears that its call is not known when it has been carried out meanwhile; what it says then comes late. Returns when."""
+    rng, timeout = scene.rng, scene.timing.client_timeout_ms
+    scene.weather["reorder_us"] = ttl * rng.choice((1_000, 1_500, 2_000))
+    # Its first requests wait; it asks whether they are known, and hears some of the replies when they have come.
+    made_ms = start_ms + 60 + timeout * rng.randint(11, 25) // 10
+    eighths = rng.randint(2, 4)
+    away_ms = made_ms + ttl * eighths // 8
+    back_ms = made_ms + ttl * rng.randint(9, 8 + eighths) // 8 + rng.randrange(100)
+    lines = ["stat /", "stat /", "create /a", *(f"stat /{rng.choice(('', 'a'))}" for _ in range(38))]
+    name = scene.calls(lines, start_ms, away_ms + 50, rng.choice((1, 2)), "open")
+    for member in scene.members():
+        ends = [name, member]
+        scene.fault(start_ms + 1, "hold", ends, kind="Request", direction="to")
+        scene.fault(start_ms + 1, "reorder", ends, share=rng.choice((0.5, 0.9)), direction="from")
+        scene.fault(made_ms - 1, "hold", ends, kind="Answer", lost=scene.chance(0.8), direction="from")
+        scene.fault(made_ms, "heal", ends, direction="to")
+        scene.fault(made_ms + 1, "hold", ends, kind="CheckOperation", lost=True, direction="to")
+        scene.fault(made_ms + rng.choice((5, 20, 50)), "heal", ends, direction="from")
+        scene.fault(away_ms, "hold", ends, kind="Request", direction="to")
+        scene.fault(back_ms, "heal", ends, direction="to")
+    return back_ms
