@@ -18,6 +18,7 @@ from nodes.explore.stories.returns import (
     gaps,
     gaps_on_return,
     returns,
+    returns_after_failed_sync,
     returns_to_readers,
     returns_unsynced,
     returns_with_less,
@@ -32,7 +33,8 @@ Story = Callable[[Scene], None]
 
 def stories_of(family: Family) -> list[Story]:
     """Those that can be played in this family; more than once: more often."""
-    told: list[Story] = [returns, returns_with_less, returns_unsynced, gaps, content, late_copies]
+    told: list[Story] = [returns, returns_with_less, returns_unsynced, returns_after_failed_sync]
+    told += [gaps, content, late_copies]
     if family.standbys:
         told += [returns_to_readers, gaps_on_return, shores, last_moments, takeovers, joining, back_in_turn]
     if family.standbys and not family.cannot_force:

@@ -119,7 +119,7 @@ def closed_by_two(scene: Scene) -> None:
 
 
 def begun_without(scene: Scene, spare: list[str]) -> int:
-    """Somebody takes over early and finds these silent when it begins a journal: they can be taken instead of another one later. How long it lasts."""
+    """Who takes over early begins a journal while these are silent: they can be taken instead of another one later. How long it lasts."""
     away_ms = scene.rng.randint(350, 900)
     book = BOOKS.get(scene.family.replication, "")
     scene.depose(BEGIN_MS)
