@@ -82,14 +82,15 @@ def returns_after_failed_sync(scene: Scene) -> None:
     scene.timed(renew_scan_ms=50)
     failed_ms = BEGIN_MS + rng.randrange(scene.session_ms)
     again_ms = failed_ms + rng.randint(20, 80)
-    strike_ms = again_ms + rng.randint(50, 500)
+    strike_ms = again_ms + rng.randint(100, 500)
     lag_ms = failed_ms - rng.choice(BRIEFLY)
     behind = lagging(scene, lag_ms, strike_ms - lag_ms)
     first, soon = first_back(scene, behind, leads=0.1), rng.choice((1, 20, scene.session_ms // 2))
-    scene.writes(failed_ms - 200, failed_ms - 30, rng.choice((4, 10)))
-    under_way = [f"create /last-{number}" for number in range(rng.choice((1, 2, 4)))]
-    last_ms = failed_ms + rng.randint(-8, 8)
-    scene.calls(under_way, last_ms, last_ms, len(under_way), "saturate")
+    for _ in range(rng.choice((1, 1, 1, 2))):  # Whose sessions are open by then: that is a record of its own.
+        every_ms, count = rng.choice((15, 40)), rng.randint(3, 8)
+        lines = [f"create /{scene.client()}-{number}" for number in range(count)]
+        first_ms = failed_ms + rng.randint(-8, 8) - (count - 1) * every_ms
+        scene.calls(lines, first_ms, first_ms + count * every_ms, rng.choice((1, 4)), "open")
     if scene.chance(0.2):
         scene.burst(strike_ms - rng.randint(3, 30))
     scene.fault(failed_ms - 20, "slow_disk", [first], again_ms - failed_ms, ms=rng.choice((5, 20)))
