@@ -114,14 +114,14 @@ def returns_to_readers(scene: Scene) -> None:
     )
     waits_ms = rng.choice((20, 50, 100))
     strike_ms = BEGIN_MS + waits_ms + rng.randrange(session)
-    told_ms = waits_ms + soon + rng.choice((0, 5, 25, late_ms))
+    told_ms = waits_ms + soon + rng.choice((0, 20, 25, 35, 45, late_ms))
     decides = DECIDES.get(scene.family.replication, scene.appends[0])
     scene.fault(strike_ms - waits_ms, "hold", [leader, name], told_ms, kind=decides, direction="to")
     if scene.chance(0.7):
         scene.fault(strike_ms - waits_ms, "slow_disk", [name], waits_ms, ms=rng.choice((5, 10, 20)))
     for _ in range(2):
         hot_writes(scene, strike_ms - waits_ms + rng.randint(1, 10))
-    kind, lasts = rng.choice((scene.appends[0], scene.appends[0], "")), soon + late_ms
+    kind, lasts = rng.choice((*3 * (scene.appends[0],), "")), soon + late_ms + rng.choice((0, 20, 100))
     scene.fault(
         strike_ms - 1, "hold", [leader, name], lasts, kind=kind, lost=scene.chance(0.2), direction="to"
     )
