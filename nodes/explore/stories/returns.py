@@ -120,7 +120,7 @@ def returns_to_readers(scene: Scene) -> None:
     if scene.chance(0.7):
         scene.fault(strike_ms - waits_ms, "slow_disk", [name], waits_ms, ms=rng.choice((5, 10, 20)))
     for _ in range(2):
-        hot_writes(scene, strike_ms - waits_ms + rng.randint(1, 10))
+        hot_writes(scene, strike_ms - waits_ms + rng.randint(-25, 10))
     kind, lasts = rng.choice((*3 * (scene.appends[0],), "")), soon + late_ms + rng.choice((0, 20, 100))
     scene.fault(
         strike_ms - 1, "hold", [leader, name], lasts, kind=kind, lost=scene.chance(0.2), direction="to"
