@@ -66,8 +66,11 @@ UNDO: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def heal(cluster: Stage, fault: Fault, names: list[str]) -> None:
-    """One link, or everything at each of the names; what was clogged is let go."""
-    if len(names) == 2 and not fault.options.get("island"):
+    """One link, or everything at each of the names; what was clogged is let go. One kind of message that was held goes on by itself."""
+    if fault.options.get("kind"):
+        direction = fault.options.get("direction", "both")
+        cluster.faults.do("heal", names, {"direction": direction, "kind": fault.options["kind"]})
+    elif len(names) == 2 and not fault.options.get("island"):
         cluster.faults.heal(*names)
     else:
         cluster.faults.heal(names)

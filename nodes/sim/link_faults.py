@@ -24,15 +24,17 @@ Ends = str | Sequence[str]
 class Withheld:
     """Messages of one kind that wait outside some links while everything else travels."""
 
-    def __init__(self, net: Net, kind: str, links: dict[tuple[str, str], Link], lost: bool):
+    def __init__(self, net: Net, number: int, kind: str, links: dict[tuple[str, str], Link], lost: bool):
         self._net = net
-        self._kind = kind
+        self.number = number
+        """Of the standing fault."""
+        self.kind = kind
         self._links = dict(links)
         self._lost = lost
         self._held = net.hold(self._matches)
 
     def _matches(self, sender: str, receiver: str, message: Message) -> bool:
-        return (sender, receiver) in self._links and self._kind in ("", type(message).__name__)
+        return (sender, receiver) in self._links and self.kind in ("", type(message).__name__)
 
     def end(self, links: list[Link]) -> bool:
         """On these links what was held leaves now, unless it is lost; whether none is left."""
@@ -194,8 +196,9 @@ class LinkFaults(Faulting):
     ) -> int:  # fmt: skip
         """Messages of this kind wait, whatever else travels; when the link is healed they arrive late, or are `lost`."""
         links = self._links(a, b, others, direction)
-        self._withheld.append(Withheld(self._cluster.net, kind, links, lost))
-        return self._begin_on(list(links.values()), "hold", a, b, direction, others, kind=kind, lost=lost)
+        number = self._begin_on(list(links.values()), "hold", a, b, direction, others, kind=kind, lost=lost)
+        self._withheld.append(Withheld(self._cluster.net, number, kind, links, lost))
+        return number
 
     def unclog(
         self, a: Ends | None = None, b: str | None = None, direction: str = "both",
@@ -242,10 +245,15 @@ class LinkFaults(Faulting):
 
     def heal(
         self, a: Ends | None = None, b: str | None = None, direction: str = "both",
-        others: Ends | None = None,
+        others: Ends | None = None, kind: str = "",
     ) -> int:  # fmt: skip
-        """Mends links, clogged ones too; without names all of them. Returns the newest fault that it ended, 0 for none."""
+        """Mends links, clogged ones too; without names all of them. With `kind` only messages of this kind that were held go on.
+
+        Returns the newest fault that it ended, 0 for none.
+        """
         links = self._chosen(a, b, others, direction)
+        if kind:
+            return self._release(links, kind)
         newest = self._mended(links, LINK_VERBS)
         for link in links:
             link.mend()
@@ -253,14 +261,21 @@ class LinkFaults(Faulting):
         self._withheld = [held for held in self._withheld if not held.end(links)]
         return newest
 
+    def _release(self, links: list[Link], kind: str) -> int:
+        of_kind = [held for held in self._withheld if held.kind == kind]
+        newest = self._mended(links, ("hold",), {held.number for held in of_kind})
+        ended = [held for held in of_kind if held.end(links)]
+        self._withheld = [held for held in self._withheld if held not in ended]
+        return newest
+
     def heal_all(self) -> int:
         return self.heal()
 
-    def _mended(self, links: list[Link], verbs: tuple[str, ...]) -> int:
-        """A fault ends when the last of its links is well again."""
+    def _mended(self, links: list[Link], verbs: tuple[str, ...], numbers: set[int] | None = None) -> int:
+        """A fault, one of these `numbers` if there are any, ends when the last of its links is well again."""
         newest, mended = 0, {id(link) for link in links}
         for number, broken in list(self._broken.items()):
-            if self.standing[number][0] in verbs:
+            if self.standing[number][0] in verbs and (numbers is None or number in numbers):
                 self._broken[number] = [link for link in broken if id(link) not in mended]
                 if not self._broken[number]:
                     del self._broken[number]

@@ -82,7 +82,7 @@ def closing(scene: Scene) -> None:
 
 
 def closed_by_two(scene: Scene) -> None:
-    """A node is silent; who closes the journal writes down whom it takes instead, and dies; the next one reaches other nodes than it did."""
+    """A node is silent; who closes the journal writes down whom it takes instead, and dies; the next one can ask that one alone."""
     rng = scene.rng
     scene.shape(sizes=(3,))
     scene.timed(ack_timeout_ms=rng.choice((60, 100, 200)))
@@ -92,23 +92,41 @@ def closed_by_two(scene: Scene) -> None:
         acks = quorum if scene.chance(0.8) else rng.randint(2, quorum)
         scene.cluster = replace(scene.cluster, journal=JournalConfig(names, 3, quorum, acks))
     session, nodes = scene.session_ms, list(scene.cluster.journal.nodes)
+    silent, *others = used = rng.sample(nodes, min(3, len(nodes) - 1))
+    spare = [node for node in nodes if node not in used]
     strike_ms = BEGIN_MS + rng.randrange(session)
-    scene.burst(strike_ms - rng.randint(5, 30), 30)
-    awake, silent = rng.sample(nodes, 2)
+    if scene.chance(0.9):
+        strike_ms += begun_without(scene, spare)
+    if scene.chance(0.3):
+        scene.burst(strike_ms - rng.randint(5, 30), 30)
+    else:  # Mostly the last one is answered, and no later one has told the nodes so.
+        scene.writes(strike_ms - rng.randint(50, 200), strike_ms, rng.randint(4, 12))
     if scene.chance(0.5):
         scene.depose(strike_ms)
         begins_ms = strike_ms
     else:
-        scene.fault(strike_ms, "crash", [scene.leader()], rng.choice((5, 6)) * session)
+        scene.fault(strike_ms, "crash", ["active of g1"], rng.choice((5, 6)) * session)
         begins_ms = strike_ms + session
-    scene.fault(strike_ms - rng.choice((0, 1, 5)), "pause", [silent], begins_ms - strike_ms + 5 * session)
-    ordinal, when = rng.choice((1, 2, 2, 2, 3)), rng.choice(("before", "after", "after", "after"))
+    scene.fault(
+        strike_ms - rng.choice((-1, -1, -1, 0, 0, 2)), "pause", [silent], begins_ms - strike_ms + 5 * session
+    )
+    ordinal, when = rng.choice((1, 2, 2, 2, 2, 2, 3)), rng.choice(("before", *4 * ("after",)))
     on = Trigger("write", scene.whoever(), ordinal, when, BOOKS.get(scene.family.replication, ""))
     scene.strike(strike_ms + 1, scene.whoever(), rng.choice((3, 4)) * session, on)
-    for node in nodes:
-        if node not in (awake, silent) and scene.chance(0.9):
-            scene.fault(strike_ms + 1, "pause", [node], rng.choice((3, 4)) * session, on)
+    for node in others if scene.chance(0.9) else scene.some(others):
+        scene.fault(strike_ms + 1, "pause", [node], rng.choice((3, 4)) * session, on)
     scene.writes(begins_ms, begins_ms + 4 * session, 30)
+
+
+def begun_without(scene: Scene, spare: list[str]) -> int:
+    """Who takes over early begins a journal while these are silent: they can be taken instead of another one later. How long it lasts."""
+    away_ms = scene.rng.randint(350, 900)
+    book = BOOKS.get(scene.family.replication, "")
+    scene.depose(BEGIN_MS)
+    for node in spare:  # The journal before is closed with all of them: that is the second change.
+        on = Trigger("write", scene.whoever(), 2, "after", book)
+        scene.fault(BEGIN_MS, scene.rng.choice(("pause", "crash")), [node], away_ms, on)
+    return away_ms + 100
 
 
 def late_words(scene: Scene, at_ms: int, apart: str) -> None:

@@ -68,32 +68,42 @@ def returns_unsynced(scene: Scene) -> None:
     scene.shape(sizes=(2, 3, 3, 4))
     scene.timed(renew_scan_ms=50)
     session, strike_ms = scene.session_ms, before_all_stop(scene)
-    soon, failed, everywhere = rng.choice((1, 20, session // 2)), scene.chance(0.35), scene.chance(0.5)
-    behind = lagging(scene, *gap_before(scene, strike_ms)) if failed or not everywhere else []
-    first = first_back(scene, behind, leads=0.1 if failed else 0.4 if everywhere else 0.8)
-    if failed:
-        failed_sync(scene, strike_ms, first)
-    else:
-        slow_ms = strike_ms - rng.choice((20, 40, 200))
-        for name in everybody(scene) if everywhere else [first]:
-            scene.fault(slow_ms, "slow_disk", [name], session, ms=rng.choice((30, 300)))
+    soon, everywhere = rng.choice((1, 20, session // 2)), scene.chance(0.5)
+    behind = [] if everywhere else lagging(scene, *gap_before(scene, strike_ms))
+    first = first_back(scene, behind, leads=0.4 if everywhere else 0.8)
+    slow_ms = strike_ms - rng.choice((20, 40, 200))
+    for name in everybody(scene) if everywhere else [first]:
+        scene.fault(slow_ms, "slow_disk", [name], session, ms=rng.choice((30, 300)))
     scene.burst(strike_ms - rng.randint(3, 30))
     scene.fault(strike_ms, "power_loss", [first], soon, torn="nothing")
-    all_stop(scene, strike_ms, first, behind, soon, not failed and everywhere)
+    all_stop(scene, strike_ms, first, behind, soon, everywhere)
 
 
-def failed_sync(scene: Scene, strike_ms: int, name: str) -> None:
-    """A sync fails some time before; the next life trusts what it reads, or does not."""
+def returns_after_failed_sync(scene: Scene) -> None:
+    """A sync fails, the next life says what it has, and little is written until it loses its power; it is back first."""
     rng = scene.rng
-    failed_ms = max(BEGIN_MS, strike_ms - rng.randint(200, 400 + scene.session_ms))
-    again_ms = failed_ms + rng.randint(30, 80)
-    scene.burst(failed_ms - rng.randint(5, 25))
-    scene.writes(max(0, failed_ms - 150), strike_ms, 60)
-    scene.fault(failed_ms - 20, "slow_disk", [name], again_ms - failed_ms, ms=rng.choice((5, 20)))
+    scene.shape(sizes=(2, 2, 3))
+    scene.timed(renew_scan_ms=50)
+    failed_ms = BEGIN_MS + rng.randrange(scene.session_ms)
+    again_ms = failed_ms + rng.randint(20, 80)
+    strike_ms = again_ms + rng.randint(100, 500)
+    lag_ms = failed_ms - rng.choice(BRIEFLY)
+    behind = lagging(scene, lag_ms, strike_ms - lag_ms)
+    first, soon = first_back(scene, behind, leads=0.1), rng.choice((1, 20, scene.session_ms // 2))
+    for _ in range(rng.choice((1, 1, 1, 2))):  # Whose sessions are open by then: that is a record of its own.
+        every_ms, count = rng.choice((15, 40)), rng.randint(3, 8)
+        lines = [f"create /{scene.client()}-{number}" for number in range(count)]
+        first_ms = failed_ms + rng.randint(-8, 8) - (count - 1) * every_ms
+        scene.calls(lines, first_ms, first_ms + count * every_ms, rng.choice((1, 4)), "open")
+    if scene.chance(0.2):
+        scene.burst(strike_ms - rng.randint(3, 30))
+    scene.fault(failed_ms - 20, "slow_disk", [first], again_ms - failed_ms, ms=rng.choice((5, 20)))
     scene.fault(
-        failed_ms, "fail_disk", [name], again_ms - failed_ms, what="sync", times=rng.choice((1, 1, 2))
+        failed_ms, "fail_disk", [first], again_ms - failed_ms, what="sync", times=rng.choice((1, 1, 2))
     )
-    scene.fault(again_ms, "restart", [name])
+    scene.fault(again_ms, "restart", [first])
+    scene.fault(strike_ms, "power_loss", [first], soon, torn="nothing")
+    all_stop(scene, strike_ms, first, behind, soon)
 
 
 def returns_to_readers(scene: Scene) -> None:
@@ -108,14 +118,14 @@ def returns_to_readers(scene: Scene) -> None:
     )
     waits_ms = rng.choice((20, 50, 100))
     strike_ms = BEGIN_MS + waits_ms + rng.randrange(session)
-    told_ms = waits_ms + soon + rng.choice((0, 5, 25, late_ms))
+    told_ms = waits_ms + soon + rng.choice((0, 20, 25, 35, 45, late_ms))
     decides = DECIDES.get(scene.family.replication, scene.appends[0])
     scene.fault(strike_ms - waits_ms, "hold", [leader, name], told_ms, kind=decides, direction="to")
     if scene.chance(0.7):
         scene.fault(strike_ms - waits_ms, "slow_disk", [name], waits_ms, ms=rng.choice((5, 10, 20)))
     for _ in range(2):
-        hot_writes(scene, strike_ms - waits_ms + rng.randint(1, 10))
-    kind, lasts = rng.choice((scene.appends[0], scene.appends[0], "")), soon + late_ms
+        hot_writes(scene, strike_ms - waits_ms + rng.randint(-25, 10))
+    kind, lasts = rng.choice((*3 * (scene.appends[0],), "")), soon + late_ms + rng.choice((0, 20, 100))
     scene.fault(
         strike_ms - 1, "hold", [leader, name], lasts, kind=kind, lost=scene.chance(0.2), direction="to"
     )
