@@ -242,6 +242,9 @@ class GroupHost(Protocol):
     def again(self, op_id: OpId) -> None:
         """The call is planned anew: what it met was undecided or has moved."""
 
+    def resolve_anew(self, op_id: OpId) -> None:
+        """The client sets out from the root: a directory is not where it remembers it."""
+
     def wake(self) -> None:
         """Something was decided: calls that waited for it are looked at again."""
 

@@ -190,7 +190,9 @@ class SmartClient:
         finally:
             del self._open[course.number]
             self._make_room()
-        self._tell(course, answer)
+        # Of what was refused as late a copy on the way may open the session all the same, when nobody remembers that it was closed.
+        undecided = answer is not None and answer.forgotten and type(operation) is OpenSession
+        self._tell(course, None if undecided else answer)
         self._world.network.send(course.server, AskView(group))
         return answer
 

@@ -177,10 +177,7 @@ def _elsewhere(operation: Rename | LinkTo, old: Place, target: Start) -> Look:
         raise Elsewhere(target, 1)
     if not old.number:
         raise FsError("ENOENT", shown(operation.old))
-    if isinstance(operation, Rename):
-        _check_below(operation)
-    else:
-        _check_linked(operation, old.number, 0)
+    # What else may be wrong with it is not said from here: the new parent, as the client knows it, may be gone.
     return Look(operation, old, target.inode, names[-1])
 
 
@@ -211,6 +208,7 @@ def split_found(plan: Look, there: int) -> Split:
             home_group(plan.to_parent): [Keep(plan.to_parent, plan.to_name, there)],
         }
         return Split(parts, True)
+    _check_below(operation)
     check_overwrite(operation, old.number, there)
     return split_rename(old, plan.to_parent, plan.to_name, there)
 

@@ -313,6 +313,11 @@ class Answering:
             self._wait(*shared)
             self._world.clock.call_later(AGAIN_NS, self.wake)
 
+    def resolve_anew(self, op_id: OpId) -> None:
+        shared = self._shared.pop(op_id, None)
+        if shared is not None:
+            self._refer(*shared, 0, None)
+
     def wake(self) -> None:
         """Looks again, once per turn, at the calls that waited for a decision."""
         if self._waiting and not self._woken:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nodes.explore.stories.scene import BEGIN_MS, COORDINATION, Scene
 from nodes.sim.triggers import Trigger
 
@@ -19,6 +21,16 @@ WAYS = (
     ("back", 3, 1),
 )
 """How members come: new ones, ones that were down, ones that were not heard of; of how many; and how many do."""
+
+DEAF: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("cut", {"direction": "from"}),
+    ("cut", {"direction": "from"}),
+    ("cut", {"direction": "from"}),
+    ("delay", {"ms": 50}),
+    ("delay", {"ms": 200}),
+    ("clog", {}),
+)
+"""Why somebody does not hear that the lock is gone."""
 
 
 def joining(scene: Scene) -> None:
@@ -151,9 +163,8 @@ def unheard(scene: Scene) -> None:
     session, leader, others = scene.session_ms, scene.leader(), scene.others()
     at_ms = BEGIN_MS + rng.randrange(session)
     lasts = rng.choice((15, 30, session // 6, session // 2))
-    deaf = rng.choice(("cut", "cut", "cut", "delay", "clog"))
-    options = {"cut": {"direction": "from"}, "delay": {"ms": rng.choice((50, 200))}, "clog": {}}[deaf]
-    scene.fault(at_ms - 1, deaf, [leader, COORDINATION], lasts + rng.choice((0, session)), **options)
+    how, options = rng.choice(DEAF)
+    scene.fault(at_ms - 1, how, [leader, COORDINATION], lasts + rng.choice((0, session)), **options)
     quorum = len(others) // 2 + len(others) % 2
     reached = rng.sample(others, min(len(others), quorum))
     for heir in others:

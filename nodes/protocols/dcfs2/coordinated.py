@@ -250,8 +250,12 @@ class Coordinated:
         await host.can_commit()
         entries = plan.place.parent.entries or {}
         moved = entries.get(plan.place.name) != plan.place.number
-        if found is None or found.error or moved or host.draining:
+        if found is None or found.error == BUSY or moved or host.draining:
             host.again(op_id)
+            return
+        if found.error:
+            # Asked once more under the same start, the other group would say the same for ever.
+            host.resolve_anew(op_id)
             return
         try:
             split = split_found(plan, found.child)

@@ -109,5 +109,8 @@ class Host:
     def again(self, op_id: OpId) -> None:
         self._answering.again(op_id)
 
+    def resolve_anew(self, op_id: OpId) -> None:
+        self._answering.resolve_anew(op_id)
+
     def wake(self) -> None:
         self._answering.wake()

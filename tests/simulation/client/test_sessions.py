@@ -172,6 +172,24 @@ def test_a_workload_that_has_ended_closes_its_session() -> None:
 
 
 @pytest.mark.parametrize("protocol", FAMILIES)
+def test_what_a_closed_session_refuses_may_still_open_it(protocol: str) -> None:
+    """A client goes on after its session was closed. One copy of its renewal is refused, the other comes when nobody remembers the closing."""
+    lab = lab_of_short_sessions(protocol)
+    lab.ada.call(Mkdir("/a"))
+    lab.ada.call(CloseSession())
+    copies = copied(lab, (OpenSession,))
+    lab.cluster.run_until(lambda: len(copies) > 2, SETTLE_NS)
+    for sender, receiver, copy in list(copies):
+        lab.cluster.net.carry(sender, receiver, [copy])
+        lab.run_ms(TTL_MS // 3)
+    told = [s.event for s in lab.cluster.events if type(s.event) is Called]
+    refused = [e for e in told if type(e.operation) is OpenSession and e.error not in ("", "ETIMEDOUT")]
+    assert not refused
+    lab.finish()
+    assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("protocol", FAMILIES)
 def test_a_late_copy_renews_no_later_session(protocol: str) -> None:
     """One is carried out and not answered; others are lost until the session has ended. One opens it again, and then a copy of the first comes."""
     lab = lab_of_short_sessions(protocol)

@@ -8,7 +8,7 @@ import pytest
 
 from nodes.config import SECOND
 from nodes.errors import FsError
-from nodes.metadata.operations import Made, Mkdir, Rename, Stat
+from nodes.metadata.operations import Delete, Link, Made, Mkdir, Rename, Stat
 from nodes.wire.messages import Answer, Request
 from tests.simulation.dcfs2.lab import Groups
 from tests.simulation.dcfs2.schedules import directory_of, until_held
@@ -67,4 +67,17 @@ def test_a_way_that_was_found_before_a_move_is_not_asked_for_as_found_after_it(s
     questions.drop()
     lab.cluster.run_until(late.done, 30 * SECOND)
     assert "ENOENT" in str(late.exception())
+    lab.finish()
+
+
+@pytest.mark.parametrize("operation", [Link, Rename])
+def test_a_directory_that_is_gone_is_missed_before_anything_else_is_wrong(operation: type) -> None:
+    """The new parent, as the client remembers it, has been removed; whoever has the old name does not know that, and asks before it refuses."""
+    lab = Groups(1, 2, 1, placement="random")
+    old, new = directory_of(lab, 2), directory_of(lab, 1)
+    lab.ada.call(Mkdir(f"{old}/sub"))
+    lab.ada.call(Stat(new))
+    lab.eve.call(Delete(new))
+    with pytest.raises(FsError, match="ENOENT"):
+        lab.ada.call(operation(f"{old}/sub", f"{new}/x"))
     lab.finish()
