@@ -182,3 +182,20 @@ def unheard(scene: Scene) -> None:
     scene.depose(at_ms)
     if scene.chance(0.3):
         scene.strike(at_ms + lasts + rng.randrange(20), rng.choice((leader, *reached)), 2 * session)
+
+
+def alone(scene: Scene) -> None:
+    """Who leads reaches coordination and too few of the others, for good: they are to go on without it."""
+    rng = scene.rng
+    scene.shape(sizes=(3, 3, 4, 5))
+    session, leader, others = scene.session_ms, scene.leader(), scene.others()
+    at_ms = BEGIN_MS + rng.randrange(session)
+    scene.writes(at_ms - 100, at_ms + session, 40, hot=2)
+    reached = rng.sample(others, 1) if len(others) > 3 and scene.chance(0.3) else []
+    for name in others:
+        if name not in reached:
+            way = rng.choice(("both", "both", "both", "to", "from"))
+            scene.fault(at_ms + rng.choice((0, 0, rng.randrange(session))), "cut", [leader, name], direction=way)
+    scene.span_ms += rng.choice((0, session, 3 * session))
+    if scene.chance(0.3):
+        scene.strike(at_ms + rng.randrange(session), rng.choice(others), session)
