@@ -89,7 +89,7 @@ def heal_all(cluster: Stage) -> None:
     heal_links(cluster, [])
     start_and_mend(cluster, [])
     for name, server in cluster.servers.items():
-        if server.process == "paused":
+        if server.process == "paused" and not server.gone:
             cluster.faults.resume(name)
 
 

@@ -19,6 +19,7 @@ from nodes.metadata.kinds import KINDS, Placed
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.partitions import PARTITIONS_MOST, partition_of
 from nodes.mutations import NO_MUTATIONS, Mutations
+from nodes.storage.format_number import number_of, stored
 from nodes.units import ROOT, ROOT_GROUP
 
 MAGIC = b"CLVRIMGE"
@@ -89,7 +90,7 @@ def dump_partitions(
             namespace.group, namespace.short_memory, namespace.dentry_locks_only, tree.next_number,
             len(tree.inodes), tree.moves, namespace.newest_ns, namespace.digest, partitions, number,
         )  # fmt: skip
-        yield number, HEAD.pack(MAGIC, FORMAT) + _chunk("header", [header])
+        yield number, HEAD.pack(MAGIC, stored(FORMAT)) + _chunk("header", [header])
     for kind, each in KINDS.items():
         for number, page in _pages(each.rows(namespace), partitions, counts):
             if page:
@@ -246,9 +247,13 @@ class Stream:
             del buffer[:offset]
 
     def _check_head(self, head: tuple[bytes, int]) -> None:
-        magic, number = head
-        if magic != MAGIC:
-            raise ImageDamaged(f"partition {self._partition} begins with {magic!r}, not with {MAGIC!r}")
+        magic, found = head
+        number = number_of(found)
+        if magic != MAGIC or number is None:
+            begins = HEAD.pack(magic, found)
+            raise ImageDamaged(
+                f"partition {self._partition} begins with {begins!r}, not with {MAGIC!r} and a format number"
+            )
         if number != FORMAT:
             raise UnknownFormat(
                 f"partition {self._partition} of the image has format {number}; this version reads format {FORMAT}"

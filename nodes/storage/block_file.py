@@ -15,6 +15,7 @@ from crc32c import crc32c
 from nodes.errors import Damaged
 from nodes.metadata.operations import CHUNK_OCTETS
 from nodes.storage.chunks import SUM_OCTETS
+from nodes.storage.format_number import number_of, stored
 
 HEAD_MAGIC, STATE_MAGIC = b"CLVRBLCK", b"CLVRREPL"
 FORMAT = 1
@@ -36,11 +37,11 @@ class UnknownFormat(Damaged):
 
 
 def head(block: int, stamp: int) -> bytes:
-    return _sealed(HEAD.pack(HEAD_MAGIC, FORMAT, block, stamp))
+    return _sealed(HEAD.pack(HEAD_MAGIC, stored(FORMAT), block, stamp))
 
 
 def state(block: int, stamp: int, length: int) -> bytes:
-    return _sealed(STATE.pack(STATE_MAGIC, FORMAT, block, stamp, length))
+    return _sealed(STATE.pack(STATE_MAGIC, stored(FORMAT), block, stamp, length))
 
 
 def _sealed(octets: bytes) -> bytes:
@@ -60,8 +61,8 @@ def read_state(path: str, octets: bytes, block: int) -> tuple[int, int]:
 
 def _opened(path: str, octets: bytes, layout: Struct, magic: bytes, block: int) -> tuple[int, ...]:
     if octets[:8] == magic and len(octets) >= 10:
-        number = int.from_bytes(octets[8:10], "little")
-        if number != FORMAT:
+        number = number_of(int.from_bytes(octets[8:10], "little"))
+        if number not in (FORMAT, None):
             raise UnknownFormat(f"{path} has format {number}; this version reads format {FORMAT}")
     body, seal = octets[: layout.size], octets[layout.size : layout.size + CRC.size]
     if len(seal) < CRC.size or CRC.unpack(seal)[0] != crc32c(body) or not body.startswith(magic):

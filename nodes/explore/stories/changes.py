@@ -195,7 +195,9 @@ def alone(scene: Scene) -> None:
     for name in others:
         if name not in reached:
             way = rng.choice(("both", "both", "both", "to", "from"))
-            scene.fault(at_ms + rng.choice((0, 0, rng.randrange(session))), "cut", [leader, name], direction=way)
+            scene.fault(
+                at_ms + rng.choice((0, 0, rng.randrange(session))), "cut", [leader, name], direction=way
+            )
     scene.span_ms += rng.choice((0, session, 3 * session))
     if scene.chance(0.3):
         scene.strike(at_ms + rng.randrange(session), rng.choice(others), session)

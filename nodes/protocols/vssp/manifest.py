@@ -13,6 +13,7 @@ from crc32c import crc32c
 
 from nodes.metadata.images import ImageDamaged, UnknownFormat
 from nodes.metadata.partitions import PARTITIONS_MOST
+from nodes.storage.format_number import number_of, stored
 from nodes.wire.messages import Mark
 
 MAGIC = b"CLVRMNFT"
@@ -81,7 +82,7 @@ def image_of(file: str) -> tuple[str, int | None] | None:
 
 def encode(manifest: Manifest) -> bytes:
     payload = msgspec.msgpack.encode(manifest)
-    return HEAD.pack(MAGIC, FORMAT, crc32c(payload)) + payload
+    return HEAD.pack(MAGIC, stored(FORMAT), crc32c(payload)) + payload
 
 
 def decode(octets: bytes, image: str) -> Manifest:
@@ -89,9 +90,10 @@ def decode(octets: bytes, image: str) -> Manifest:
     where = f"the manifest of image {image[:64]}"
     if not HEAD.size < len(octets) <= MANIFEST_MAX:
         raise ImageDamaged(f"{where} has {len(octets)} octets")
-    magic, number, crc = HEAD.unpack_from(octets)
-    if magic != MAGIC:
-        raise ImageDamaged(f"{where} begins with {magic!r}, not with {MAGIC!r}")
+    magic, found, crc = HEAD.unpack_from(octets)
+    number = number_of(found)
+    if magic != MAGIC or number is None:
+        raise ImageDamaged(f"{where} begins with {octets[:10]!r}, not with {MAGIC!r} and a format number")
     if number != FORMAT:
         raise UnknownFormat(f"{where} has format {number}; this version reads format {FORMAT}")
     payload = octets[HEAD.size :]

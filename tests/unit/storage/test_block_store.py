@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from nodes.storage.block_file import BlockDamaged, UnknownFormat, length_of, size_of
 from nodes.storage.block_store import WRITING_MAX, BlockRefused, BlockStore
 from nodes.storage.chunks import first_bad, sums_of
+from nodes.storage.format_number import stored
 from tests.unit.storage.memory_disk import MemoryDisk
 
 BLOCK = (1 << 48) | 7
@@ -200,7 +201,7 @@ def test_another_format_is_left_as_it_is() -> None:
     disk = MemoryDisk()
     asyncio.run(written(opened(disk), b"abc"))
     file = next(iter(disk.files.values()))
-    file[8] = 9
+    file[8:10] = stored(9).to_bytes(2, "little")
     with pytest.raises(UnknownFormat, match="format 9; this version reads format 1"):
         opened(disk)
 

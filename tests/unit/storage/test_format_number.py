@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from nodes.metadata.images import ImageDamaged
+from nodes.protocols.vssp import manifest
+from nodes.protocols.vssp.manifest import Manifest, PartitionEntry, image_name
+from nodes.storage import block_file
+from nodes.storage.block_file import BlockDamaged
 from nodes.storage.format_number import NUMBER_MAX, number_of, stored
 from nodes.storage.records import (
     FORMAT,
@@ -15,7 +20,10 @@ from nodes.storage.records import (
     header,
 )
 from nodes.storage.sealed import HEAD, SealBroken, UnknownSeal, seal, unseal
+from nodes.wire.messages import Mark
 
+MARK = Mark(2, 7, 4711, 99)
+MANIFEST = Manifest(image_name(MARK, 0xABC), MARK, [PartitionEntry(10, 1)])
 NUMBER_AT = len(MAGIC)
 BITS = range(16)
 
@@ -44,6 +52,15 @@ def test_rot_in_a_sealed_files_number_is_damage(bit: int) -> None:
     with pytest.raises(SealBroken, match="where its format number should be") as caught:
         unseal("a", b"CLVRTEST", 1, flipped(seal(b"CLVRTEST", 1, 7), bit), int)
     assert type(caught.value) is SealBroken
+
+
+@pytest.mark.parametrize("bit", BITS)
+def test_rot_in_the_number_of_a_manifest_or_of_a_replica_is_damage(bit: int) -> None:
+    with pytest.raises(ImageDamaged, match="and a format number") as image:
+        manifest.decode(flipped(manifest.encode(MANIFEST), bit), MANIFEST.image)
+    with pytest.raises(BlockDamaged, match="damaged head") as block:
+        block_file.read_head("a", flipped(block_file.head(1, 1), bit), 1)
+    assert type(image.value) is ImageDamaged and type(block.value) is BlockDamaged
 
 
 def test_another_version_is_named() -> None:

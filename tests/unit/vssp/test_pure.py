@@ -22,6 +22,7 @@ from nodes.protocols.vssp.manifest import (
 from nodes.protocols.vssp.outgoing import LAG_OCTETS, WINDOW_OCTETS, Outgoing
 from nodes.protocols.vssp.packets import CHUNK_OCTETS, PACKET_OCTETS, bad_chunk, sums
 from nodes.protocols.vssp.retention import kept_images, kept_sn
+from nodes.storage.format_number import stored
 from nodes.wire.messages import Mark
 
 
@@ -90,7 +91,7 @@ def test_a_manifest_of_something_else_is_refused(manifest: Manifest) -> None:
 
 def test_another_format_is_refused_by_both_numbers() -> None:
     octets = bytearray(encode(Manifest(NAME, MARK, [PartitionEntry(10, 1)])))
-    octets[8] = 9
+    octets[8:10] = stored(9).to_bytes(2, "little")
     with pytest.raises(UnknownFormat, match="format 9; this version reads format 1"):
         decode(bytes(octets), NAME)
 
