@@ -76,16 +76,17 @@ async def go_back(replica: Replica, incarnation: Incarnation) -> None:
     if not replica.config.cluster.mutations.images_barred_for_good:
         # Whoever begins with nothing is given an image at or below the barrier, which is of an earlier incarnation and counts.
         replica.images.bar(incarnation.number, barrier.mark.sn)
-    origin = Origin(incarnation.number, incarnation.checkpoint, barrier.mark, groups, operations)
-    await store_origin(disk, origin)
-    replica.begin_incarnation(origin)
     last = replica.log.last
+    # Before it is durable: who dies in between goes back once more and says so again, but one that did so silently would never be known of.
     replica.world.trace.emit(
         TakenBack(
             group, incarnation.number, incarnation.checkpoint, incarnation.epochs[group], last.sn, last.crc,
             replica.state.namespace.digest, groups, operations,
         )
     )  # fmt: skip
+    origin = Origin(incarnation.number, incarnation.checkpoint, barrier.mark, groups, operations)
+    await store_origin(disk, origin)
+    replica.begin_incarnation(origin)
 
 
 async def cut_to(replica: Replica, sn: int, started: tuple[Namespace, Mark] | None) -> None:
