@@ -94,15 +94,15 @@ class Coordinated:
         begun = host.namespace.crossing.begun[seq]
         deadline_ns = host.world.clock.monotonic_ns() + PATIENCE_NS
         numbers: list[int] = []
-        error = ""
+        error, seen_ns = "", 0
         for group in sorted(begun.peers):
             vote = await self._vote_of(seq, group, begun.peers[group], moves, deadline_ns)
             numbers += vote.numbers
             if not vote.yes:
-                error = vote.error
+                error, seen_ns = vote.error, vote.at_ns
                 break
         await host.can_commit()
-        self._decide(seq, begun, numbers, error)
+        self._decide(seq, begun, numbers, error, seen_ns)
 
     async def _vote_of(
         self, seq: int, group: int, changes: list[Change], moves: int, deadline_ns: int
@@ -139,17 +139,19 @@ class Coordinated:
     def on_reply(self, message: Vote | Found) -> None:
         self._calls.on_reply("", message)
 
-    def _decide(self, seq: int, begun: Begun, numbers: list[int], error: str) -> None:
+    def _decide(self, seq: int, begun: Begun, numbers: list[int], error: str, seen_ns: int = 0) -> None:
+        """A refusal is told as of when another group saw what is wrong: by now it may be right."""
         host = self._host
         commit = not error
         at = host.position()
-        result = outcome(numbers, error, at)
+        told = at._replace(at_ns=seen_ns) if seen_ns else at
+        result = outcome(numbers, error, told)
 
         def logged() -> None:
             if error in (BUSY, MOVED):
                 host.again(begun.op_id)
             else:
-                host.answer(begun.op_id, result, error, at)
+                host.answer(begun.op_id, result, error, told)
             self._tell(seq)
 
         host.record(
@@ -195,21 +197,23 @@ class Coordinated:
             return
         if crossing.is_over(key):
             return
+        seen_ns = host.now_ns()
         error, numbers = (BUSY, []) if host.draining else promise(host.namespace.tree, message.changes)
         if host.namespace.tree.moves != message.moves:
             error = MOVED
         elif error == BUSY and any(isinstance(change, CountMove) for change in message.changes):
             self._drains_until_ns = host.world.clock.monotonic_ns() + DRAIN_NS
         if error:
-            host.after_commit(lambda: self._vote(message, False, [], error))
+            host.after_commit(lambda: self._vote(message, False, [], error, seen_ns))
             return
         self._drains_until_ns = 0
         record = PromiseRecord(host.now_ns(), *key, message.changes, numbers, message.finished_below)
         host.record(record, lambda: self._vote(message, True, numbers, ""))
 
-    def _vote(self, asked: VoteReq, yes: bool, numbers: list[int], error: str) -> None:
+    def _vote(self, asked: VoteReq, yes: bool, numbers: list[int], error: str, seen_ns: int = 0) -> None:
         host = self._host
-        vote = Vote(asked.call, asked.group, asked.seq, host.group, yes, numbers, error, host.now_ns())
+        at_ns = seen_ns or host.now_ns()
+        vote = Vote(asked.call, asked.group, asked.seq, host.group, yes, numbers, error, at_ns)
         if asked.group == host.group:
             self.on_reply(vote)
         else:
