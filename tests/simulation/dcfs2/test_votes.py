@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from nodes.config import SECOND
-from nodes.metadata.operations import Mkdir, Stat
+from nodes.metadata.operations import Create, Delete, Link, Mkdir, Stat
 from tests.simulation.dcfs2.lab import Groups
-from tests.simulation.dcfs2.schedules import held, until_held
+from tests.simulation.dcfs2.schedules import directory_of, held, until_held
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -38,4 +38,24 @@ def test_a_vote_for_an_earlier_coordinator_is_none_for_its_successor(seed: int) 
     lab.all_returned()
     for number in range(2):
         lab.ada.call(Stat(f"/y{number}"))
+    lab.finish()
+
+
+def test_a_refusal_is_told_as_of_the_vote() -> None:
+    """The new parent is gone when its group is asked, and made again before the answer is decided."""
+    lab = Groups(1, 2, 1, placement="random", cross_group="two_phase")
+    old, new = directory_of(lab, 2), directory_of(lab, 1)
+    lab.ada.call(Create(f"{old}/f"))
+    lab.ada.call(Stat(new))
+    questions = held(lab, "VoteReq", lab.servers(1))
+    refused = lab.ada.spawn(Link(f"{old}/f", f"{new}/g"))
+    until_held(lab, questions)
+    lab.eve.call(Delete(new))
+    votes = held(lab, "Vote", lab.servers(2))
+    questions.release()
+    until_held(lab, votes)
+    lab.eve.call(Mkdir(new))
+    votes.release()
+    lab.cluster.run_until(refused.done, 30 * SECOND)
+    assert "ENOENT" in str(refused.exception())
     lab.finish()

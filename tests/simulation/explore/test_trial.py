@@ -153,6 +153,16 @@ def test_nobody_waits_for_the_answer_of_a_server_that_died() -> None:
     assert not any(type(stamped.event) is TakenBack for stamped in trial.cluster.events)  # type: ignore[attr-defined]
 
 
+def test_who_dies_having_gone_back_to_a_checkpoint_has_said_so() -> None:
+    """It is alone in its group: nobody else could say from where on the history counts."""
+    on = Trigger("sync", "first active of g1", 1, "after", "incarnation")
+    dies = Fault("crash", ["first active of g1"], at_ms=1_500, on=on, for_ms=50)
+    alone = replace(one_group(0), protocol="single")
+    trial = Trial(replace(going_back_at_the_end(dies), cluster=alone, span_ms=2_500))
+    assert trial.run().failures == []
+    assert [fault.verb for fault, _ in trial.done] == ["mark", "recover", "crash"]
+
+
 def test_a_server_that_has_just_been_started_again_is_not_asked_for_a_checkpoint() -> None:
     """It finds its journal damaged and opens it once more; until it tells another role, it counts as the one it had."""
     faults = [
