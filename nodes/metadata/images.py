@@ -14,12 +14,12 @@ from zlib import crc32
 import msgspec
 
 from nodes.errors import Damaged
+from nodes.format_number import number_of, stored
 from nodes.metadata.digest import MASK, MOVE_TERM
 from nodes.metadata.kinds import KINDS, Placed
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.partitions import PARTITIONS_MOST, partition_of
 from nodes.mutations import NO_MUTATIONS, Mutations
-from nodes.storage.format_number import number_of, stored
 from nodes.units import ROOT, ROOT_GROUP
 
 MAGIC = b"CLVRIMGE"

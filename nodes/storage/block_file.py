@@ -13,9 +13,9 @@ from struct import Struct
 from crc32c import crc32c
 
 from nodes.errors import Damaged
+from nodes.format_number import number_of, stored
 from nodes.metadata.operations import CHUNK_OCTETS
 from nodes.storage.chunks import SUM_OCTETS
-from nodes.storage.format_number import number_of, stored
 
 HEAD_MAGIC, STATE_MAGIC = b"CLVRBLCK", b"CLVRREPL"
 FORMAT = 1

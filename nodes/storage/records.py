@@ -14,7 +14,7 @@ from struct import Struct
 from crc32c import crc32c
 
 from nodes.errors import Damaged
-from nodes.storage.format_number import number_of, stored
+from nodes.format_number import number_of, stored
 
 MAGIC = b"CLVRJRNL"
 FORMAT = 1

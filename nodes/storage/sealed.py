@@ -12,7 +12,7 @@ import msgspec
 from crc32c import crc32c
 
 from nodes.errors import Damaged
-from nodes.storage.format_number import number_of, stored
+from nodes.format_number import number_of, stored
 
 HEAD = Struct("<8sHI")
 T = TypeVar("T")

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-PURE = {"nodes.units", "nodes.errors", "nodes.metadata"}
+PURE = {"nodes.units", "nodes.errors", "nodes.format_number", "nodes.metadata"}
 FLOOR = PURE | {
     "nodes.wire",
     "nodes.trace",
@@ -31,6 +31,7 @@ SCRIPT = {f"nodes.explore.{name}" for name in ("calls", "content", "script")}
 ALLOWED: dict[str, set[str]] = {
     "nodes.units": set(),
     "nodes.errors": set(),
+    "nodes.format_number": set(),
     "nodes.config": {"nodes.metadata", "nodes.mutations"},
     "nodes.mutations": set(),
     "nodes.families": set(),

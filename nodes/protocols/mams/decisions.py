@@ -7,24 +7,46 @@ from __future__ import annotations
 
 import msgspec
 
+from nodes.storage.aside import move_aside, unused_directory
 from nodes.storage.journal_file import Journal
-from nodes.world import Disk
+from nodes.storage.records import JournalCorrupt, UnknownJournal
+from nodes.trace.events import Warned
+from nodes.world import World
 
 DIRECTORY = "decisions"
 
 
 class DecisionLog:
-    def __init__(self, disk: Disk):
-        self._disk = disk
+    def __init__(self, world: World):
+        self._world = world
         self._journal: Journal | None = None
         """Opened by the first decision."""
+        self._pending: list[tuple[int, int]] = []
 
     def append(self, epoch: int, sn: int) -> None:
-        """Not durable before `sync`. Raises JournalCorrupt, OSError."""
-        journal = self._journal = self._journal or Journal.open(self._disk, DIRECTORY)
-        journal.append(journal.last_sn + 1, epoch, msgspec.msgpack.encode((epoch, sn)))
-        journal.drop_before(journal.last_sn)
+        """Not durable before `sync`."""
+        self._pending.append((epoch, sn))
 
     async def sync(self) -> None:
-        if self._journal is not None:
-            await self._journal.sync()
+        """Raises UnknownJournal, OSError."""
+        pending, self._pending = self._pending, []
+        if not pending:
+            return
+        journal = self._journal = self._journal or await self._opened()
+        for epoch, sn in pending:
+            journal.append(journal.last_sn + 1, epoch, msgspec.msgpack.encode((epoch, sn)))
+            journal.drop_before(journal.last_sn)
+        await journal.sync()
+
+    async def _opened(self) -> Journal:
+        """A damaged one is moved aside: nobody is to be renewed for what nobody reads."""
+        disk = self._world.disk
+        try:
+            return Journal.open(disk, DIRECTORY)
+        except UnknownJournal:
+            raise
+        except JournalCorrupt as damaged:
+            directory = unused_directory(disk, (DIRECTORY,))
+            self._world.trace.emit(Warned(f"{damaged}; it is moved to {directory}"))
+            await move_aside(disk, [f"{DIRECTORY}/{name}" for name in disk.names(DIRECTORY)], directory)
+            return Journal.open(disk, DIRECTORY)

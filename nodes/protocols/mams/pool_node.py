@@ -90,7 +90,7 @@ class PoolNode:
         self._replies: list[tuple[str, Message]] = []
         self._commits_after_sync = 0
         self._own: Mark | None = None
-        self._decisions = DecisionLog(world.disk)
+        self._decisions = DecisionLog(world)
         self._own_decision = 0
         self.on_own_durable: Callable[[Mark], None] = lambda mark: None
         self.on_own_decision: Callable[[int], None] = lambda sn: None

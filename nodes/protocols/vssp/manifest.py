@@ -11,9 +11,9 @@ from struct import Struct
 import msgspec
 from crc32c import crc32c
 
+from nodes.format_number import number_of, stored
 from nodes.metadata.images import ImageDamaged, UnknownFormat
 from nodes.metadata.partitions import PARTITIONS_MOST
-from nodes.storage.format_number import number_of, stored
 from nodes.wire.messages import Mark
 
 MAGIC = b"CLVRMNFT"

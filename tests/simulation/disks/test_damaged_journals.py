@@ -9,6 +9,7 @@ import pytest
 from nodes.config import SECOND, JournalConfig
 from nodes.families import family_named
 from nodes.metadata.operations import Mkdir, Stat
+from nodes.storage.records import HEADER
 from nodes.trace.events import JournalCorrupt, Stopped, Warned
 from nodes.trace.journal_events import JournalStored
 from tests.simulation.disks.mutations import FORGETFUL, rot
@@ -152,3 +153,24 @@ def test_rot_that_is_noticed_while_serving_is_met_as_at_a_start(protocol: str) -
     found = [s.event for s in lab.cluster.events if type(s.event) in (JournalCorrupt, Warned)]
     assert any("damaged and valid records follow" in getattr(event, "what", "") for event in found)
     assert all(lab.cluster.servers[name].process == "running" for name in victims)
+
+
+@pytest.mark.parametrize("leads", [True, False])
+def test_of_decisions_that_nobody_reads(leads: bool) -> None:
+    """Classic two-phase commit: a log of decisions that is damaged is moved aside, and its server goes on."""
+    lab = lab_of("2pc")
+    write(lab, 8)
+    name = lab.active if leads else lab.standbys[0]
+    lab.faults.crash(name)
+    files = lab.cluster.servers[name].store.files
+    path = min(path for path in files if path.startswith("decisions/"))
+    files[path].octets[HEADER.size + 20] ^= 1
+    lab.faults.restart(name)
+    lab.run_ms(12_000)
+    lab.cluster.run_until(lab.cluster.settled, 60 * SECOND)
+    write(lab, 4, 8)
+    warned = [s.event.what for s in lab.cluster.events if s.server == name and type(s.event) is Warned]
+    assert any("moved to aside/damaged-01" in line for line in warned)
+    assert lab.cluster.servers[name].process == "running"
+    lab.finish()
+    assert lab.broken() == {}

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from nodes.config import SECOND, WorkloadConfig, one_group
+from nodes.format_number import stored
 from nodes.invariants import registry
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.mams.messages import ImageGoesOn, ImageTaken, Renew, TakeImage
@@ -121,7 +122,7 @@ def test_an_image_of_another_version_is_not_touched() -> None:
     group.cluster.faults.crash(victim)
     files = group.cluster.servers[victim].store.files
     newest = max(path for path in files if path.endswith(".manifest"))
-    files[newest].octets[8] = 9
+    files[newest].octets[8:10] = stored(9).to_bytes(2, "little")
     before = {path: bytes(file.octets) for path, file in files.items()}
     group.cluster.faults.restart(victim)
     group.cluster.run_for(SECOND)

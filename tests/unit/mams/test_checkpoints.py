@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nodes.format_number import stored
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Made, Mkdir, OpenSession
 from nodes.metadata.records import IncarnationRecord
@@ -20,7 +21,6 @@ from nodes.protocols.mams.checkpoints.incarnation import (
 )
 from nodes.protocols.mams.checkpoints.ledger import Checkpoint, Refused, checked_name, recoverable
 from nodes.protocols.mams.checkpoints.time_server import average
-from nodes.storage.format_number import stored
 from nodes.storage.sealed import SealBroken
 from nodes.units import INCARNATION_SHIFT, OpId
 from nodes.wire.messages import Mark

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nodes.format_number import stored
 from nodes.storage.block_file import BlockDamaged, UnknownFormat, length_of, size_of
 from nodes.storage.block_store import WRITING_MAX, BlockRefused, BlockStore
 from nodes.storage.chunks import first_bad, sums_of
-from nodes.storage.format_number import stored
 from tests.unit.storage.memory_disk import MemoryDisk
 
 BLOCK = (1 << 48) | 7

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from nodes.format_number import NUMBER_MAX, number_of, stored
 from nodes.metadata.images import ImageDamaged
 from nodes.protocols.vssp import manifest
 from nodes.protocols.vssp.manifest import Manifest, PartitionEntry, image_name
 from nodes.storage import block_file
 from nodes.storage.block_file import BlockDamaged
-from nodes.storage.format_number import NUMBER_MAX, number_of, stored
 from nodes.storage.records import (
     FORMAT,
     HEADER,

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodes.config import Knobs
+from nodes.format_number import stored
 from nodes.storage import journal_file
-from nodes.storage.format_number import stored
 from nodes.storage.journal_file import Journal, JournalCorrupt
 from nodes.storage.records import HEADER
 from tests.unit.storage.memory_disk import MachineDied, MemoryDisk

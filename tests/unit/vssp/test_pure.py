@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nodes.format_number import stored
 from nodes.metadata.images import ImageDamaged, UnknownFormat
 from nodes.protocols.vssp.acknowledging import STRATEGIES, held_by
 from nodes.protocols.vssp.manifest import (
@@ -22,7 +23,6 @@ from nodes.protocols.vssp.manifest import (
 from nodes.protocols.vssp.outgoing import LAG_OCTETS, WINDOW_OCTETS, Outgoing
 from nodes.protocols.vssp.packets import CHUNK_OCTETS, PACKET_OCTETS, bad_chunk, sums
 from nodes.protocols.vssp.retention import kept_images, kept_sn
-from nodes.storage.format_number import stored
 from nodes.wire.messages import Mark
 
 
