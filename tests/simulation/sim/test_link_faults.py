@@ -11,7 +11,7 @@ from nodes.metadata.operations import Mkdir, Stat
 from nodes.sim.cluster import SimCluster
 from nodes.sim.faults import FaultUnsupported
 from nodes.trace.events import FaultEnded
-from nodes.wire.messages import CheckOperation, Message
+from nodes.wire.messages import AskView, CheckOperation, Message
 from tests.simulation.sim.test_worlds import active, pinged, settled
 
 
@@ -98,6 +98,20 @@ def test_messages_of_one_kind_wait_while_others_travel(lost: bool) -> None:
     assert cluster.faults.heal("mds1", "mds2") == fault
     cluster.run_for(MILLISECOND)
     assert (late in arrived) is not lost and not cluster.faults.standing
+
+
+def test_one_kind_that_was_held_goes_on_by_itself() -> None:
+    cluster = settled()
+    arrived = received(cluster, "mds2")
+    checks = cluster.faults.hold("mds1", "mds2", "CheckOperation")
+    views = cluster.faults.hold("mds1", "mds2", "AskView")
+    cluster.faults.cut("mds3", "mds2")
+    send(cluster, "mds1", "mds2", CheckOperation("x", 1), AskView())
+    cluster.faults.do("heal", ["mds1", "mds2"], {"kind": "CheckOperation"})
+    cluster.run_for(MILLISECOND)
+    assert CheckOperation("x", 1) in arrived and AskView() not in arrived
+    assert views in cluster.faults.standing and checks not in cluster.faults.standing
+    assert ("mds3", "mds2") in cut_links(cluster), "what else is wrong stays"
 
 
 def test_what_a_server_sent_before_it_died_waits_in_a_clogged_link() -> None:
