@@ -138,6 +138,10 @@ def _by_stamp_from(home: dict[str, str], eras: list[Era], checkpoint: str) -> By
     return check
 
 
+TELL_GROUP = (RoleChanged, TakenBack)
+"""Events by which the group of a server that was added is known."""
+
+
 class Lamps:
     """Live verdicts on a cluster: give it every event, in each server's own order."""
 
@@ -173,7 +177,7 @@ class Lamps:
         kind = type(event)
         if kind is Called and not event.error and not self._acknowledged:  # type: ignore[union-attr]
             self._acknowledged = tag_of(event.operation) in CHANGES  # type: ignore[union-attr]
-        if isinstance(event, RoleChanged | TakenBack):
+        if isinstance(event, TELL_GROUP):
             self._home.setdefault(stamped.server, event.group)
         if isinstance(event, TakenBack):
             self._take_back(stamped.server, event)
