@@ -82,6 +82,10 @@ class Leader:
             self.stand_down(f"{self.WORD} {epoch} has begun")
         return earlier
 
+    def _could_go_on(self, there: int, size: int, spares: int) -> bool:
+        """Whether so many members of a configuration of this size could serve without this server; `spares` could become members."""
+        return 2 * there > size
+
     def _role(self, role: str, reason: str) -> None:
         server = self._server
         server.world.trace.emit(RoleChanged(server.group.name, role, self.epoch, server.last.sn, reason))
@@ -105,8 +109,8 @@ class Leader:
     async def _give_way(
         self, out_of_reach: Callable[[], list[str]], may_lead: Container[str], takes_in: Callable[[], bool]
     ) -> None:
-        """For ever: leaves the lock to the others when too few of them count for a session's time, though the view has places of a majority, and
-        some of these will never count here.
+        """For ever: leaves the lock to the others when too few of them count for a session's time, though those that the view has places of could
+        go on alone, and some of these will never count here.
 
         What is broken may be this server's own way to them; as long as it renews its session nobody else would try (safety rule 17).
         `out_of_reach`: the other members of the last configuration while too few count, else none; `may_lead`: states of those who could;
@@ -128,7 +132,8 @@ class Leader:
                 continue
             others = out_of_reach()
             there = [name for name in others if name in places]
-            enough = bool(others) and len(there) > (len(others) + 1) // 2
+            spares = len(places.keys() - {server.world.name, *others})
+            enough = bool(others) and self._could_go_on(len(there), len(others) + 1, spares)
             led = enough and any(places[name].state in may_lead for name in there)
             since_ns = clock.monotonic_ns() - LOOKS * pause_ns
             lost = [name for name in there if not takes_in() or self._heard_ns.get(name, 0) < since_ns]

@@ -281,10 +281,14 @@ class Active(Leader):
             await self._replica.world.clock.sleep(FLUSH_LOOK_NS)
 
     def _out_of_reach(self) -> list[str]:
-        assert self.sync is not None
-        if not self.sync.lacks_quorum or self._replica.forcing.stands:
+        assert self.sync is not None and self.renewing is not None
+        if not self.sync.lacks_quorum or self._replica.forcing.stands or self.renewing.advances:
             return []
         return [name for name in self.sync.configurations[0].members if name != self._replica.name]
+
+    def _could_go_on(self, there: int, size: int, spares: int) -> bool:
+        """A read quorum of the configuration takes over; juniors that it renews make a write quorum of it."""
+        return 2 * there >= size and 2 * (there + spares) > size + spares
 
     def _expected(self) -> bool:
         """Whether a member that promised has yet to acknowledge the flush."""

@@ -63,6 +63,14 @@ class RenewingSessions:
         self._phase = ""
         self._reached: Mark | None = None
 
+    @property
+    def advances(self) -> bool:
+        """Whether a junior is being renewed that has answered in this session."""
+        if self._finishing:
+            participant = self._sync.participants.get(self._finishing)
+            return participant is not None and participant.confirmed
+        return bool(self._reading and self._phase)
+
     # --- steps ----------------------------------------------------------------------------------------------------
 
     def on_register(self, peer: str, message: Register) -> None:

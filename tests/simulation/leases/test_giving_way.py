@@ -34,6 +34,20 @@ def test_else_nobody_serves(protocol: str) -> None:
     assert not written_without_the_leader(protocol, Mutations(cut_off_leader_stays=True))
 
 
+@pytest.mark.parametrize("protocol", ["mams", "2pc"])
+def test_one_of_two_takes_over_and_renews_who_was_removed(protocol: str) -> None:
+    """The configuration has shrunk to the leader and one other when the leader loses that one too; the one that was removed is there again."""
+    lab = Lab(1, protocol, NO_MUTATIONS)
+    first, second = lab.others
+    lab.faults.cut(lab.old, first)
+    lab.cluster.run_until(lambda: lab.cluster.configured["g1"] == [lab.old, second])
+    lab.faults.cut(lab.old, second)
+    task = lab.begin(lab.ada, Mkdir("/b"))
+    lab.run_ms(TWO_SESSIONS_MS)
+    assert task.done() and lab.active == second
+    lab.finish()
+
+
 def test_who_has_nobody_to_give_way_to_stays() -> None:
     """The others are dead: reads go on."""
     lab = Lab(1, "mams", NO_MUTATIONS)
