@@ -71,6 +71,11 @@ class Up:
         return next(server for server in self.cluster()["servers"] if server["name"] == name)
 
     def active(self) -> str:
+        """Who serves, as soon as somebody does: a busy machine may have cost the last one its session."""
+        name: str = self.await_true(self.serving, "an active")
+        return name
+
+    def serving(self) -> str:
         """The name of the active in the global view that says so itself, or nothing."""
         servers = self.cluster()["servers"]
         return next((s["name"] for s in servers if s["role"] == "active" and s["believes"] == "active"), "")

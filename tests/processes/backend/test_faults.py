@@ -44,7 +44,7 @@ def commit_sn(cluster: Up) -> int:
 def test_crash_the_active_and_a_standby_takes_over(cluster: Up) -> None:
     old, epoch = cluster.active(), cluster.cluster()["groups"][0]["epoch"]
     cluster.fault("crash", "active of g1")
-    new = cluster.await_true(lambda: (name := cluster.active()) not in ("", old) and name, "another active")
+    new = cluster.await_true(lambda: (name := cluster.serving()) not in ("", old) and name, "another active")
     sn = commit_sn(cluster)
     cluster.await_true(lambda: commit_sn(cluster) > sn, "the sn goes on")
     assert cluster.cluster()["groups"][0]["epoch"] > epoch
@@ -64,14 +64,14 @@ def test_crash_the_active_and_a_standby_takes_over(cluster: Up) -> None:
 def test_take_the_lock_away(cluster: Up) -> None:
     old = cluster.active()
     cluster.fault("take_lock", "g1")
-    cluster.await_true(lambda: cluster.active() not in ("", old), "another active")
+    cluster.await_true(lambda: cluster.serving() not in ("", old), "another active")
     cluster.await_true(lambda: cluster.server(old)["role"] == "standby", "the old active is a standby again")
 
 
 def test_expire_the_session_of_the_active(cluster: Up) -> None:
     old = cluster.active()
     cluster.fault("expire_session", old)
-    cluster.await_true(lambda: cluster.active() not in ("", old), "another active")
+    cluster.await_true(lambda: cluster.serving() not in ("", old), "another active")
     events = cluster.get("/api/runs/1/events?kinds=SessionEnded&limit=5000")["events"]
     assert old in [event["of_server"] for event in events]
 
@@ -92,7 +92,7 @@ def test_isolate_the_active(cluster: Up) -> None:
     cluster.fault("cut", old)
     links = cluster.cluster()["links"]
     assert [(link["a"], link["b"], link["rule"]) for link in links] == [(old, "*", "cut")]
-    cluster.await_true(lambda: cluster.active() not in ("", old), "another active")
+    cluster.await_true(lambda: cluster.serving() not in ("", old), "another active")
     sn = commit_sn(cluster)
     cluster.await_true(lambda: commit_sn(cluster) > sn, "the sn goes on")
     cluster.fault("heal", old)
@@ -105,7 +105,7 @@ def test_stop_gracefully_and_restart(cluster: Up) -> None:
     began = time.monotonic()
     cluster.fault("stop", old)
     assert time.monotonic() - began < 3 and cluster.server(old)["process"] == "stopped"
-    cluster.await_true(lambda: cluster.active() not in ("", old), "another active")
+    cluster.await_true(lambda: cluster.serving() not in ("", old), "another active")
     with pytest.raises(LabError, match="does not run"):
         cluster.fault("crash", old)
     cluster.fault("restart", "last down of g1")
