@@ -73,3 +73,26 @@ def test_a_replica_that_is_always_a_message_behind_is_alike(monkeypatch: pytest.
     monkeypatch.setattr(audit, "pages_by_group", pages)
     audit.compare_replicas(trial, audit.Prober(trial.cluster, "prober"))
     assert not trial.failures
+
+
+def test_clients_whose_sessions_keep_replicas_apart_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Client:
+        ended = False
+
+        def die(self) -> None:
+            self.ended = True
+
+    trial, client, looks = Trial(draw(1)), Client(), iter(range(1, 1_000))
+    trial.clients = [client]  # type: ignore[list-item]
+
+    def pages(cluster: object) -> dict[str, dict[str, Page]]:
+        now = 0 if client.ended else next(looks)
+        return {
+            "g1": {
+                name: Page(1, str(state), {}, {}, 0, [], 0, 0, 0) for name, state in (("a", now), ("b", -now))
+            }
+        }
+
+    monkeypatch.setattr(audit, "pages_by_group", pages)
+    audit.compare_replicas(trial, audit.Prober(trial.cluster, "prober"))
+    assert client.ended and not trial.failures
