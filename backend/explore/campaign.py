@@ -17,7 +17,7 @@ from nodes.explore.plan import Failure, Outcome, Plan
 from nodes.mutations import Mutations
 
 CORPUS_MAX = 512
-NEIGHBOURS = 0.25
+NEIGHBOURS = 0.1
 """Share of trials that change a plan which reached something new."""
 
 

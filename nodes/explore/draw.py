@@ -23,7 +23,7 @@ from nodes.sim.conditions import CALM, Conditions
 SESSIONS = (3, 5, 8, 12)
 """A span lasts so many session time-outs."""
 SPAN_MAX_MS = 15_000
-STORIES = 0.85
+STORIES = 0.93
 """Share of seeds that are stories."""
 FAULTS = ("scattered", "scattered", "episodes", "episodes", "episodes", "both")
 """How a seed's faults are drawn."""
