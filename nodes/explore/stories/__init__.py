@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nodes.explore.stories.changes import alone, back_in_turn, joining, takeovers, unheard
+from nodes.explore.stories.changes import alone, back_in_turn, growing, joining, takeovers, unheard
 from nodes.explore.stories.groups import barriers, between_groups, moving
 from nodes.explore.stories.images import going_back, images, rots_while_away
 from nodes.explore.stories.ledgers import closed_by_two, closing
@@ -55,6 +55,7 @@ def stories_of(family: Family) -> list[Story]:
             unheard,
             alone,
             joining,
+            growing,
             back_in_turn,
         ]
     if family.standbys and not family.cannot_force:

@@ -110,6 +110,61 @@ def back_in_turn(scene: Scene) -> None:
         scene.strike(dies_ms, name, rng.choice((3, 5)) * session + 40 * slow_ms, dies)
 
 
+GROWTHS = (
+    (1, "back"),
+    (1, "back"),
+    (3, "add"),
+    (3, "add"),
+    (3, "back"),
+    (3, "silent"),
+    (2, "add"),
+)
+"""How many count before one more does, and how that one comes: new, from a crash, or heard of again."""
+
+
+def growing(scene: Scene) -> None:
+    """One more is to count while a busy leader commits slowly: what is under way then reaches a bare quorum, which dies with the change."""
+    rng = scene.rng
+    count, way = rng.choice(GROWTHS)
+    scene.shape(sizes=(count if way == "add" else count + 1,), min_in_step=0)
+    scene.timed(ack_timeout_ms=rng.choice((60, 200, 500)), renew_scan_ms=50)
+    session, leader, others = scene.session_ms, scene.leader(), scene.others()
+    change_ms = BEGIN_MS + rng.randrange(session // 2)
+    back_ms = change_ms + session * 3 // 2 + 2 * scene.timing.ack_timeout_ms
+    if way == "add":
+        back_ms, comes = change_ms, f"mds{len(others) + 2}"
+        scene.fault(back_ms, "add_server", ["g1"])
+    else:
+        comes = rng.choice(others)
+        verb, targets = ("crash", [comes]) if way == "back" else ("cut", [leader, comes])
+        scene.fault(change_ms, verb, targets, back_ms - change_ms)
+        scene.writes(change_ms, change_ms + 50, 2)
+    stays = [name for name in others if name != comes]
+    slow_ms, commit_ms = rng.choice((20, 30, 50)), rng.choice((10, 20, 30))
+    scene.fault(back_ms - 10, "delay", [leader, COORDINATION], 3 * session, ms=slow_ms)
+    if not stays or scene.chance(0.7):
+        scene.fault(back_ms - 10, "slow_disk", [leader], 3 * session, ms=commit_ms)
+    else:
+        for name in stays:
+            scene.fault(back_ms - 10, "delay", [leader, name], 3 * session, ms=commit_ms)
+    keeps = rng.sample(stays, min(count // 2, len(stays)))
+    step = GROWING.get(scene.family.replication)
+    reaches = Trigger("step", leader, 1, "after", step) if step else None
+    for name in (comes, *stays):
+        if name not in keeps:
+            kind, lost = rng.choice(scene.appends), scene.chance(0.7)
+            scene.fault(back_ms - 5, "hold", [leader, name], 2 * session, reaches, kind=kind, lost=lost)
+    begins_ms = back_ms - rng.randrange(30)
+    lines = [f"create /{scene.client()}-{number}" for number in range(60)]
+    scene.calls(lines, begins_ms, begins_ms + rng.choice((4, 8, 12)) * len(lines), 4, "open")
+    scene.burst(begins_ms + rng.randrange(100), 20)
+    written = Trigger("write", leader, 1, "after", rng.choice(("configuration", "configuration", "")))
+    dies = written if scene.chance(0.8) else None
+    dies_ms = back_ms - 5 if dies else back_ms + rng.randint(10, 40) * slow_ms
+    for name in (leader, *keeps):
+        scene.strike(dies_ms, name, rng.choice((3, 5)) * session + 40 * slow_ms, dies)
+
+
 def takeovers(scene: Scene) -> None:
     """One deposition follows another while words of the old ones are still under way."""
     rng = scene.rng
