@@ -118,7 +118,7 @@ def returns_to_readers(scene: Scene) -> None:
     )
     waits_ms = rng.choice((20, 50, 100))
     strike_ms = BEGIN_MS + waits_ms + rng.randrange(session)
-    told_ms = waits_ms + soon + rng.choice((0, 20, 25, 35, 45, late_ms))
+    told_ms = waits_ms + soon + rng.choice((0, 20, 25, 35, 45, 60, late_ms))
     decides = DECIDES.get(scene.family.replication, scene.appends[0])
     scene.fault(strike_ms - waits_ms, "hold", [leader, name], told_ms, kind=decides, direction="to")
     if scene.chance(0.7):
@@ -129,7 +129,7 @@ def returns_to_readers(scene: Scene) -> None:
     scene.fault(
         strike_ms - 1, "hold", [leader, name], lasts, kind=kind, lost=scene.chance(0.2), direction="to"
     )
-    if scene.chance(0.7):
+    if scene.chance(0.85):
         scene.fault(strike_ms, "crash", [name], soon)
         place = rng.choice(("middle", "middle", "drawn"))
         scene.fault(strike_ms, "corrupt", [name], what="journal_tail", place=place)
