@@ -13,7 +13,7 @@ from nodes.explore.stories.groups import barriers, between_groups, moving
 from nodes.explore.stories.images import going_back, images, rots_while_away
 from nodes.explore.stories.ledgers import closed_by_two, closing
 from nodes.explore.stories.members import half_made, old_words
-from nodes.explore.stories.reads import last_moments, rejoins, shores, views
+from nodes.explore.stories.reads import last_moments, rejoins, shores, views, views_twice
 from nodes.explore.stories.returns import (
     gaps,
     gaps_on_return,
@@ -61,7 +61,7 @@ def stories_of(family: Family) -> list[Story]:
     if family.standbys and not family.cannot_force:
         told.append(too_few)
     if not family.locked:
-        told += [views, rejoins, half_made, old_words, given_out]
+        told += [views, views_twice, rejoins, half_made, old_words, given_out]
     if family.groups_max > 1:
         told += [between_groups, between_groups, moving, barriers]
     if family.images:

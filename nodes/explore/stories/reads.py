@@ -74,7 +74,22 @@ TOGETHER = (("Settle", "Installed"), ("Settle", "Installed"), ("Installed",), ("
 
 
 def views(scene: Scene) -> None:
-    """The view changes once or twice within a lease, and not everybody hears how: who is left out has readers that ask nobody else."""
+    """The view changes within a lease, and not everybody hears how: who is left out has readers that ask nobody else."""
+    deaf, _, at_ms, until_ms = view_changes(scene)
+    deaf_once(scene, deaf, at_ms, until_ms)
+
+
+def views_twice(scene: Scene) -> None:
+    """The view changes twice within a lease; one hears late how the first change ended, and another hears nothing more."""
+    deaf, late, at_ms, until_ms = view_changes(scene)
+    second = Trigger("sent", scene.leader(), 1, "after", "Installed")
+    hears_late(scene, late, at_ms, until_ms)
+    hears_nothing_after(scene, deaf, at_ms, until_ms, scene.rng.choice(("Settled", "Settled", "Flushed")))
+    scene.fault(at_ms + 1, "force_view", ["g1"], 0, second if scene.chance(0.9) else None)
+
+
+def view_changes(scene: Scene) -> tuple[str, str, int, int]:
+    """Two others than the one that changes it, and from when to when the readers ask."""
     rng = scene.rng
     lease = rng.choice((1_200, 2_000))
     deaf, late = two_others(scene, lease)
@@ -82,13 +97,7 @@ def views(scene: Scene) -> None:
     until_ms = at_ms + lease + 500
     looks(scene, deaf, late, at_ms, until_ms)
     scene.fault(at_ms + 1, "force_view", ["g1"])
-    if scene.chance(0.55):
-        deaf_once(scene, deaf, at_ms, until_ms)
-        return
-    second = Trigger("sent", scene.leader(), 1, "after", "Installed")
-    hears_late(scene, late, at_ms, until_ms)
-    hears_nothing_after(scene, deaf, at_ms, until_ms, rng.choice(("Settled", "Settled", "Flushed")))
-    scene.fault(at_ms + 1, "force_view", ["g1"], 0, second if scene.chance(0.9) else None)
+    return deaf, late, at_ms, until_ms
 
 
 def rejoins(scene: Scene) -> None:

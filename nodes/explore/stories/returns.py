@@ -118,18 +118,18 @@ def returns_to_readers(scene: Scene) -> None:
     )
     waits_ms = rng.choice((20, 50, 100))
     strike_ms = BEGIN_MS + waits_ms + rng.randrange(session)
-    told_ms = waits_ms + soon + rng.choice((0, 20, 25, 35, 45, late_ms))
+    told_ms = waits_ms + soon + rng.choice((0, 20, 25, 35, 45, 60, late_ms))
     decides = DECIDES.get(scene.family.replication, scene.appends[0])
     scene.fault(strike_ms - waits_ms, "hold", [leader, name], told_ms, kind=decides, direction="to")
     if scene.chance(0.7):
         scene.fault(strike_ms - waits_ms, "slow_disk", [name], waits_ms, ms=rng.choice((5, 10, 20)))
-    for _ in range(2):
-        hot_writes(scene, strike_ms - waits_ms + rng.randint(-25, 10))
+    for number in range(2):
+        hot_writes(scene, strike_ms - waits_ms + rng.randint(-25, 10), f"/h{number}")
     kind, lasts = rng.choice((*3 * (scene.appends[0],), "")), soon + late_ms + rng.choice((0, 20, 100))
     scene.fault(
         strike_ms - 1, "hold", [leader, name], lasts, kind=kind, lost=scene.chance(0.2), direction="to"
     )
-    if scene.chance(0.7):
+    if scene.chance(0.85):
         scene.fault(strike_ms, "crash", [name], soon)
         place = rng.choice(("middle", "middle", "drawn"))
         scene.fault(strike_ms, "corrupt", [name], what="journal_tail", place=place)
@@ -139,11 +139,12 @@ def returns_to_readers(scene: Scene) -> None:
         scene.reads(start_ms, start_ms + late_ms, 16, hot=2)
 
 
-def hot_writes(scene: Scene, at_ms: int) -> None:
-    """Several at a time, as fast as they are answered."""
-    verbs = ("create", "delete", "create")
-    lines = [f"{scene.rng.choice(verbs)} /h{scene.rng.randrange(2)}" for _ in range(30)]
-    scene.calls(lines, at_ms, at_ms, scene.rng.choice((1, 2, 4)), "saturate")
+def hot_writes(scene: Scene, at_ms: int, path: str) -> None:
+    """As fast as they are answered; mostly each one changes what is seen of this name."""
+    lines = [f"create {path}", f"delete {path}"] * 15
+    if scene.chance(0.2):
+        scene.rng.shuffle(lines)
+    scene.calls(lines, at_ms, at_ms, scene.rng.choice((1, 1, 1, 2)), "saturate")
 
 
 def gaps(scene: Scene) -> None:
