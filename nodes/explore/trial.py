@@ -103,6 +103,8 @@ class Trial:
         cluster = self.cluster
         cluster.run_until(cluster.settled, START_NS)
         self._load_and_faults()
+        if self._broken:
+            return
         if not self.atlas.beyond:
             self._core_serves()
         heal_all(cluster)
@@ -219,7 +221,7 @@ class Trial:
         left_out = heal_core(cluster, self.atlas, self.plan.cluster, self._rng)
         prober = audit.Prober(cluster, "prober")
         task = prober.begin_writes(PROBES)
-        if not cluster.reaches(cluster.now_ns + self.patience_ns, task.done):
+        if not cluster.reaches(cluster.now_ns + self.patience_ns, lambda: task.done() or self._broken):
             task.cancel()
             where = f"without {', '.join(left_out)}" if left_out else "with everybody there"
             self.fail(
@@ -255,8 +257,8 @@ class Trial:
         """Whether it comes to rest; its patience begins anew as long as calls return, for a slow network and many calls are no fault."""
         cluster, returned = self.cluster, -1
         while returned < (returned := self._returned):
-            if cluster.reaches(cluster.now_ns + self.patience_ns, self._quiet):
-                return True
+            if cluster.reaches(cluster.now_ns + self.patience_ns, lambda: self._quiet() or self._broken):
+                return not self._broken
         self.fail("service", f"settle {when}", f"{when}: {disturbed_still(cluster, self.clients)}")
         return False
 
@@ -275,12 +277,20 @@ class Trial:
     def fail(self, invariant: str, place: str, explanation: str) -> None:
         self.failures.append(Failure(invariant, place, explanation))
 
-    def _verdicts(self) -> list[Failure]:
-        found = [
+    @property
+    def _broken(self) -> bool:
+        """Whether a promise is broken already: a cluster in which one is may never come to rest, and nothing more is learnt of it."""
+        return bool(self.lamps.failures) and bool(self._judged())
+
+    def _judged(self) -> list[Failure]:
+        return [
             Failure(each.invariant, each.explanation.split(",")[0][:40], each.explanation)
             for each in self.lamps.failures
             if not (self.atlas.forced or self.atlas.rotten) or each.invariant in WHEN_FORCED
         ]
+
+    def _verdicts(self) -> list[Failure]:
+        found = self._judged()
         if self.failures or self.atlas.beyond:
             return found
         return found + [

@@ -38,7 +38,7 @@ def shape_groups(scene: Scene, sizes: tuple[int, ...] = (2, 2, 2, 3), images: bo
     rng = scene.rng
     fields = {} if images else {"image_every": 0}
     scene.shape(
-        sizes, rng.choice((2, 2, 2, 2, 2, 3)), placement=rng.choice(PLACEMENTS),
+        sizes, rng.choice((2, 2, 2, 2, 2, 2, 2, 3, 3, 4)), placement=rng.choice(PLACEMENTS),
         cross_group=rng.choice(("s2pc_mp", "s2pc_mp", "two_phase")),
         granularity=Granularity(1, 1, 1), data=DataConfig(), **fields,
     )  # fmt: skip

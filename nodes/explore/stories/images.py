@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from nodes.config import DataConfig, Knobs
 from nodes.explore.stories.scene import BEGIN_MS, Scene
 from nodes.sim.triggers import Trigger
@@ -106,6 +108,34 @@ def going_back(scene: Scene) -> None:
     strike_on_the_way(scene, back_ms)
     if scene.chance(0.3):
         scene.fault(back_ms + rng.randint(session // 2, 2 * session), "recover", [rng.choice(names)])
+
+
+def outgrown(scene: Scene) -> None:
+    """Many images are newer than the checkpoint, and the journals below them have gone, when the cluster goes back to it and loses its power."""
+    rng = scene.rng
+    scene.shape(
+        sizes=(2, 2, 3), image_every=rng.choice((1, 2, 5)), image_gap=rng.choice((2, 5)), log_octets=1 << 12,
+        image_partitions=1, knobs=Knobs(segment_bytes=rng.choice((0, 300))), data=DataConfig(),
+    )  # fmt: skip
+    session, members = scene.session_ms, scene.members()
+    mark_ms = BEGIN_MS + rng.randrange(100)
+    grown_ms = mark_ms + rng.choice((2, 3)) * session
+    scene.calls(moves(scene, rng.choice((5, 10))), 0, mark_ms, 1, "closed")
+    scene.fault(mark_ms, "mark", ["k1"])
+    scene.calls(moves(scene, rng.choice((40, 60))), mark_ms, grown_ms, 1, rng.choice(("closed", "open")))
+    back_ms = grown_ms + rng.choice((20, 300, session))
+    scene.fault(back_ms, "recover", ["k1"])
+    if scene.chance(0.7):
+        at = Trigger(
+            "sync",
+            "",
+            rng.choice((1, 1, 2, 3, 4)),
+            rng.choice(("before", "after")),
+            rng.choice(("aside", "journal")),
+        )
+        lasts = rng.choice((50, session))
+        for name in members if scene.chance(0.7) else scene.some(members, 1):
+            scene.strike(back_ms, name, lasts, replace(at, server=name))
 
 
 def strike_on_the_way(scene: Scene, back_ms: int) -> None:
