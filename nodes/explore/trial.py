@@ -280,7 +280,7 @@ class Trial:
     @property
     def _broken(self) -> bool:
         """Whether a promise is broken already: a cluster in which one is may never come to rest, and nothing more is learnt of it."""
-        return bool(self.lamps.failures) and bool(self._judged())
+        return bool(self._judged())
 
     def _judged(self) -> list[Failure]:
         return [

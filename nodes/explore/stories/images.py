@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from nodes.config import DataConfig, Knobs
 from nodes.explore.stories.scene import BEGIN_MS, Scene
 from nodes.sim.triggers import Trigger
@@ -126,16 +124,11 @@ def outgrown(scene: Scene) -> None:
     back_ms = grown_ms + rng.choice((20, 300, session))
     scene.fault(back_ms, "recover", ["k1"])
     if scene.chance(0.7):
-        at = Trigger(
-            "sync",
-            "",
-            rng.choice((1, 1, 2, 3, 4)),
-            rng.choice(("before", "after")),
-            rng.choice(("aside", "journal")),
-        )
+        ordinal, when = rng.choice((1, 1, 2, 3, 4)), rng.choice(("before", "after"))
+        synced = rng.choice(("aside", "journal"))
         lasts = rng.choice((50, session))
         for name in members if scene.chance(0.7) else scene.some(members, 1):
-            scene.strike(back_ms, name, lasts, replace(at, server=name))
+            scene.strike(back_ms, name, lasts, Trigger("sync", name, ordinal, when, synced))
 
 
 def strike_on_the_way(scene: Scene, back_ms: int) -> None:
