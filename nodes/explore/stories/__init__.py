@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.explore.stories.changes import alone, back_in_turn, growing, joining, takeovers, unheard
-from nodes.explore.stories.groups import barriers, between_groups, moving
+from nodes.explore.stories.groups import barriers, between_groups, moving, said_twice
 from nodes.explore.stories.images import going_back, images, outgrown, rots_while_away
-from nodes.explore.stories.ledgers import closed_by_two, closing
+from nodes.explore.stories.ledgers import closed_by_two, closed_late, closing
 from nodes.explore.stories.members import half_made, old_words
 from nodes.explore.stories.reads import last_moments, rejoins, shores, views, views_twice
 from nodes.explore.stories.returns import (
@@ -63,11 +63,13 @@ def stories_of(family: Family) -> list[Story]:
     if not family.locked:
         told += [views, views_twice, rejoins, rejoins, half_made, old_words, given_out]
     if family.groups_max > 1:
-        told += [between_groups, between_groups, moving, barriers]
+        told += [between_groups, between_groups, said_twice, moving, barriers]
     if family.images:
         told += [images, going_back, outgrown]
     if family.images and family.standbys:
         told.append(rots_while_away)
     if family.journal_nodes >= 3:
         told += [closing, closed_by_two]
+    if family.journal_nodes >= 3 and family.journal_role == "journal-node":
+        told.append(closed_late)
     return told

@@ -101,6 +101,22 @@ def late_in_operation(scene: Scene, at_ms: int, one: str, other: str) -> None:
         scene.strike(struck_ms, struck, rng.choice((session, 2 * session)), on if tied else None)
 
 
+def said_twice(scene: Scene) -> None:
+    """What groups say to each other comes again when the operation is over, and perhaps somebody else leads there by then."""
+    rng = scene.rng
+    shape_groups(scene)
+    scene.copies(rng.choice((0.3, 0.5)), rng.choice((50_000, 200_000, 400_000)))
+    directories, span_ms = rng.choice((1, 2, 3)), rng.choice((100, 300))
+    scene.calls([f"mkdir /d{number}" for number in range(directories)], 0, BEGIN_MS // 2)
+    for _ in range(rng.choice((2, 3))):
+        lines = below(scene, directories, rng.choice((15, 25)))
+        scene.calls(
+            lines, BEGIN_MS, BEGIN_MS + span_ms, rng.choice((1, 2, 4)), rng.choice(("closed", "open"))
+        )
+    for struck in scene.some(leaders(scene)[:2]):
+        scene.strike(BEGIN_MS + rng.randrange(span_ms), struck, rng.choice((1, 2)) * scene.session_ms)
+
+
 def late(
     scene: Scene,
     at_ms: int,

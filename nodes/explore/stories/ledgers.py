@@ -37,11 +37,7 @@ def closing(scene: Scene) -> None:
             scene.cluster, journal=JournalConfig(names, 3, quorum, rng.randint(2, quorum))
         )
     if scene.chance(0.4):
-        scene.weather |= {
-            "duplicate": 0.3,
-            "reorder": 0.3,
-            "reorder_us": rng.choice((20_000, 100_000, 300_000)),
-        }
+        scene.copies(0.3, rng.choice((20_000, 100_000, 300_000)))
     session, nodes, others = scene.session_ms, list(scene.cluster.journal.nodes), scene.others()
     strike_ms = BEGIN_MS + rng.randrange(session)
     lasts = rng.choice((100, session // 2, session))
@@ -54,19 +50,9 @@ def closing(scene: Scene) -> None:
         begins_ms += session
     scene.writes(begins_ms, begins_ms + 2 * session, 60)
     apart, kind = rng.choice(nodes), rng.choice(WORDS.get(scene.family.replication, WORDS[""]))
-    kept, late = scene.chance(0.5), scene.chance(0.4)
+    lost = scene.chance(0.5)
     for name in others:
-        scene.fault(
-            strike_ms + 1,
-            "hold",
-            [name, apart],
-            begins_ms - strike_ms + lasts,
-            kind=kind,
-            lost=not (kept or late),
-        )
-    if late:
-        late_words(scene, begins_ms + lasts, apart)
-        return
+        scene.fault(strike_ms + 1, "hold", [name, apart], begins_ms - strike_ms + lasts, kind=kind, lost=lost)
     silent = rng.sample([node for node in nodes if node != apart], rng.choice((0, 1, 1)))
     for node in silent:
         scene.fault(strike_ms - rng.choice((0, 1, 30)), "pause", [node], begins_ms - strike_ms + 3 * session)
@@ -129,15 +115,31 @@ def begun_without(scene: Scene, spare: list[str]) -> int:
     return away_ms + 100
 
 
-def late_words(scene: Scene, at_ms: int, apart: str) -> None:
-    """What was held back has come while much was written; then one of those who have everything dies together with the leader."""
-    rng, nodes, session = scene.rng, list(scene.cluster.journal.nodes), scene.session_ms
-    dies_ms = at_ms + rng.choice((3, 30, 100))
-    scene.burst(at_ms - rng.randint(10, 100))
+def closed_late(scene: Scene) -> None:
+    """What closed the journal comes to a node again behind much that was written since; then who has everything dies together with the writer."""
+    rng = scene.rng
+    scene.shape(sizes=(2, 3, 3))
+    session, nodes = scene.session_ms, scene.cluster.journal.nodes
+    late, *others = rng.sample(nodes, len(nodes))
+    behind, whole = others[: len(nodes) // 2], others[len(nodes) // 2 :]
+    strike_ms = BEGIN_MS + rng.randrange(session)
+    scene.burst(strike_ms - rng.randint(5, 30))
+    begins_ms = strike_ms
+    if scene.chance(0.5):
+        scene.depose(strike_ms)
+    else:
+        scene.fault(strike_ms, "crash", [scene.leader()], rng.choice((2, 4)) * session)
+        begins_ms += session
+    comes_ms = begins_ms + rng.choice((100, session // 2, session))
+    dies_ms = comes_ms + rng.choice((3, 30, 100))
+    kind = "AcceptJournal" if scene.chance(0.7) else rng.choice(WORDS[""])
     for name in scene.members():
-        for node in nodes:
-            scene.fault(
-                at_ms - 100, "hold", [node, name], dies_ms + session - at_ms, kind="JournalRead", lost=True
-            )
-    scene.strike(dies_ms, "active of g1", 3 * session)
-    scene.strike(dies_ms, rng.choice([node for node in nodes if node != apart]), 5 * session)
+        scene.fault(strike_ms + 1, "hold", [name, late], comes_ms - strike_ms, kind=kind, direction="to")
+        for node in others:
+            reading = "WriteJournal" if node in behind else "JournalRead"
+            scene.fault(comes_ms - 60, "hold", [name, node], session, kind=reading, lost=True)
+    scene.writes(begins_ms, comes_ms, 30)
+    scene.burst(comes_ms - rng.randint(10, 50))
+    on = Trigger("delivered", scene.whoever(), 1, "after", kind, late) if scene.chance(0.5) else None
+    for name in ("active of g1", *whole):
+        scene.strike(dies_ms if on is None else comes_ms - 1, name, rng.choice((3, 5)) * session, on)

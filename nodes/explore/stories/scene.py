@@ -138,6 +138,10 @@ class Scene:
         else:
             self.fault(at_ms, "crash", [name], for_ms, on)
 
+    def copies(self, share: float, late_us: int) -> None:
+        """This share of messages comes twice, and this share late: some when what they ask for has long been done."""
+        self.weather |= {"duplicate": share, "reorder": share, "reorder_us": late_us}
+
     def place(self, server: str, bound: int = 3) -> Trigger:
         """In somebody's progress."""
         return draw_trigger(self.rng, self.family, len(self.cluster.groups), server, (1, bound))
