@@ -21,7 +21,7 @@ def half_made(scene: Scene) -> None:
     """Nobody hears a member that hears all; the others begin a view without it and do not get done, while its clients write on."""
     rng = scene.rng
     lease = rng.choice((200, 200, 300))
-    scene.shape(sizes=(3, 3, 3, 4))
+    scene.shape(sizes=(3, 3, 3, 3, 3, 4))
     scene.timed(ack_timeout_ms=lease, client_timeout_ms=rng.choice((30, 100)))
     members = scene.members()
     mute = rng.choice(members)
@@ -35,9 +35,9 @@ def half_made(scene: Scene) -> None:
             scene.fault(at_ms - 149, "cut", [client, name], until_ms - at_ms)
     for name in others:
         scene.fault(at_ms, "cut", [mute, name], until_ms - at_ms, direction="to")
-    if scene.chance(0.8):
+    if scene.chance(0.95):
         scene.fault(at_ms, "cut", [mute, COORDINATION], until_ms - at_ms)
-    slow_ms = lease * rng.randint(10, 16) // 10
+    slow_ms = lease * rng.randint(12, 17) // 10
     where = Trigger("step", scene.whoever(), 1, "after", rng.choice(HALF_MADE))
     for name in others:
         from_ms = at_ms - rng.choice((10, 15, 20, 40))
