@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.explore.stories.changes import alone, back_in_turn, growing, joining, takeovers, unheard
-from nodes.explore.stories.groups import barriers, between_groups, moving, said_twice
+from nodes.explore.stories.groups import barriers, between_groups, moved_meanwhile, moving, said_twice
 from nodes.explore.stories.images import going_back, images, outgrown, rots_while_away
 from nodes.explore.stories.ledgers import closed_by_two, closed_late, closing
 from nodes.explore.stories.members import half_made, old_words
@@ -63,7 +63,7 @@ def stories_of(family: Family) -> list[Story]:
     if not family.locked:
         told += [views, views_twice, rejoins, rejoins, half_made, old_words, given_out]
     if family.groups_max > 1:
-        told += [between_groups, between_groups, said_twice, moving, barriers]
+        told += [between_groups, between_groups, said_twice, moving, moved_meanwhile, barriers]
     if family.images:
         told += [images, going_back, outgrown]
     if family.images and family.standbys:

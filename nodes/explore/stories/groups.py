@@ -211,6 +211,49 @@ def below(scene: Scene, directories: int, count: int, letters: str = "d") -> lis
     return lines
 
 
+def moved_meanwhile(scene: Scene) -> None:
+    """Names go from one directory to another while one of them moves; what asks for votes waits, then comes at once."""
+    rng = scene.rng
+    shape_groups(scene, (2,))
+    rounds, lasts = rng.choice((3, 4, 6)), rng.choice((20, 40, 80, 80, 150))
+    every_ms = lasts + rng.choice((50, 100, 300))
+    first_ms = BEGIN_MS + rng.randrange(100)
+    span_ms = rounds * every_ms
+    made, worked, moves = works_and_moves(scene, rng.choice((2, 3, 4)), rounds, rng.choice((1, 1, 2, 3)))
+    scene.calls(made, 0, BEGIN_MS // 2, 1, "saturate")
+    for lines in worked:
+        starts_ms = first_ms + rng.randint(1, lasts // 2)
+        scene.calls(lines, starts_ms, starts_ms + span_ms, 1, "open")
+    starts_ms = first_ms + rng.randint(lasts // 3, lasts - 5)
+    scene.calls(moves, starts_ms, starts_ms + span_ms, 1, "open")
+    for at_ms in range(first_ms, first_ms + span_ms, every_ms):
+        leader, *others = leaders(scene)
+        late(scene, at_ms, leader, others, ("VoteReq",), lasts)
+        if scene.chance(0.2):
+            late(scene, at_ms, leader, others, (rng.choice(TWO_PHASES),), lasts + rng.choice((5, 20, 50)))
+
+
+def works_and_moves(
+    scene: Scene, directories: int, rounds: int, workers: int
+) -> tuple[list[str], list[list[str]], list[str]]:
+    """What is made first; for each round a rename or link by each worker between two directories, a move of one."""
+    rng = scene.rng
+    homes = [f"/d{number}" for number in rng.sample(range(10), directories)]
+    made, places = [f"mkdir {home}" for home in homes], list(homes)
+    worked, moves = [list[str]() for _ in range(workers)], list[str]()
+    for number in range(rounds):
+        old, new = rng.sample(range(directories), 2)
+        for worker, lines in enumerate(worked):
+            name, verb = f"f{worker}-{number}", rng.choice(("rename", "rename", "rename", "link"))
+            made.append(f"create {homes[old]}/{name}")
+            lines.append(f"{verb} {places[old]}/{name} {places[new]}/{name}")
+        moved = rng.choice((old, new))
+        before, home = places[moved], homes[moved]
+        places[moved] = home if before != home else home.replace("d", "e")
+        moves.append(f"rename {before} {places[moved]}")
+    return made, worked, moves
+
+
 def barriers(scene: Scene) -> None:
     """Checkpoints are marked one after the other while groups share operations, and what they say to each other is late."""
     rng = scene.rng
