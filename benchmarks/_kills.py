@@ -104,6 +104,8 @@ class Batch:
         stage.run_for(rng.choice((50, 500, 2_000)) * MILLISECOND)
         heal_all(stage)
         stage.run_until(lambda: stage.settled() and all(client.done for client in mine), self.patience_ns)
+        for client in mine:  # Else all of them renew their sessions to the end.
+            client.die()
 
     def _caller(self, name: str, first: bool) -> Caller:
         rng = self._rng

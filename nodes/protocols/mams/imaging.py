@@ -54,7 +54,7 @@ class Imaging:
         self._orders = 0
         self._order_sent = TakeImage(epoch, 0, [])
         self._failures = 0
-        self._taken_sn = max(replica.images.stored(), default=0)
+        self.taken_sn = max(replica.images.stored(), default=0)
         self._due = replica.log.last.incarnation < replica.origin.incarnation
         """The cluster has just gone back to a checkpoint: an image is taken without waiting for so many groups (CFS §4.3)."""
         self._wish = Wish()
@@ -110,7 +110,7 @@ class Imaging:
 
     @property
     def _octets(self) -> int:
-        return self._replica.log.octets_behind(self._taken_sn)
+        return self._replica.log.octets_behind(self.taken_sn)
 
     @property
     def log(self) -> Log:
@@ -123,7 +123,7 @@ class Imaging:
             most = self._replica.config.cluster.log_octets
             self._step(
                 "full",
-                f"{self._octets} octets of journal lie behind the image at sn {self._taken_sn}, {most} are the most: writes wait for an image",
+                f"{self._octets} octets of journal lie behind the image at sn {self.taken_sn}, {most} are the most: writes wait for an image",
             )
         elif self._waits and not full:
             self._step("room", f"{self._octets} octets of journal lie behind the image: writes go on")
@@ -148,11 +148,11 @@ class Imaging:
         if asked:
             self._ordered = ""
             self._failures = 0 if message.holders else self._failures + 1
-        if message.holders and message.sn > self._taken_sn:
+        if message.holders and message.sn > self.taken_sn:
             self._taken(message.sn, message.holders)
 
     def _taken(self, sn: int, holders: list[str]) -> None:
-        self._taken_sn = max(self._taken_sn, sn)
+        self.taken_sn = max(self.taken_sn, sn)
         self._counts[self._forces] += 1
         self._prunes = True
         self._taken_at_ns = self._replica.world.clock.monotonic_ns()
@@ -179,7 +179,7 @@ class Imaging:
 
     def useful(self, common_sn: int, pinned_sn: int | None = None) -> bool:
         """Whether an image, up to the pinned one where there is any, brings a junior on that has everything up to `common_sn`."""
-        return (self._taken_sn if pinned_sn is None else pinned_sn) > common_sn
+        return (self.taken_sn if pinned_sn is None else pinned_sn) > common_sn
 
     @property
     def pinned_sn(self) -> int | None:
@@ -192,7 +192,7 @@ class Imaging:
         if self.pinned_sn is not None:
             return False
         cluster = self._replica.config.cluster
-        gap = self._replica.log.last.sn - self._taken_sn
+        gap = self._replica.log.last.sn - self.taken_sn
         if self.useful(common_sn) and gap <= max(cluster.image_every, cluster.image_gap):
             return False
         if not self._busy() and self._failures < TRIES:
@@ -257,7 +257,7 @@ class Imaging:
 
     def _is_due(self) -> bool:
         every = self._replica.config.cluster.image_every
-        return bool(every) and (self._due or self._replica.state.commit_sn - self._taken_sn >= every)
+        return bool(every) and (self._due or self._replica.state.commit_sn - self.taken_sn >= every)
 
     async def _take_alone(self) -> None:
         """No standby is there that could: intake waits while this server's own namespace stands still. Raises OSError."""

@@ -55,6 +55,8 @@ class RenewingSessions:
         """The juniors of the scan before: who has just come is left until the next, so that those who come together are seen together."""
         self._attempts: Counter[str] = Counter()
         """Sessions since a junior was last in step: one that fails does not keep the others waiting."""
+        self._awaited: dict[str, int] = {}
+        """By junior that waits for an image: sn of the newest one when it began to wait."""
         self._disks: dict[str, int] = {}
         """Of those that have registered."""
         self._reading = ""
@@ -109,9 +111,10 @@ class RenewingSessions:
         junior = min(waiting, key=lambda name: (self._attempts[name], self._gap(self.juniors[name]), name))
         self._attempts[junior] += 1
         common = self._common(self.juniors[junior])
-        if self._wants_image(common) and self._imaging.coming(common):
+        if self._wants_image(common) and self._awaits_image(junior, common):
             return
         del self.juniors[junior]
+        self._awaited.pop(junior, None)
         self._imaging.begin_session()
         try:
             await self._renew(junior, common)
@@ -144,6 +147,12 @@ class RenewingSessions:
         """The journal from there on is not here any more, or would take longer."""
         gap = self._replica.log.last.sn - common
         return gap > self._replica.config.cluster.image_gap or common < self._replica.log.base.sn
+
+    def _awaits_image(self, junior: str, common: int) -> bool:
+        """One image at most: where much is written while one is taken, the next is no more recent."""
+        imaging = self._imaging
+        came = imaging.taken_sn > self._awaited.setdefault(junior, imaging.taken_sn)
+        return not (came and imaging.useful(common)) and imaging.coming(common)
 
     async def _let_read(self, junior: str, keep_sn: int) -> Mark | None:
         """The junior reads image and journal; gives the end of its journal then, None when it failed or fell silent."""

@@ -97,6 +97,16 @@ def test_a_whole_group_restarts_from_its_images() -> None:
     assert any(s.event.image_sn for s in lab.cluster.events if type(s.event) is JournalOpened)
 
 
+def test_a_junior_waits_for_one_image_though_more_is_written_meanwhile_than_it_may_lie_behind() -> None:
+    group = Group(5, image_every=5, image_gap=1)
+    away = group.of("S")[0]
+    group.cluster.faults.crash(away)
+    group.cluster.run_for(6 * SECOND)
+    group.cluster.faults.restart(away)
+    group.cluster.run_until(lambda: away in group.of("S"), 10 * SECOND)
+    group.finish()
+
+
 def test_a_damaged_image_is_passed_over_for_the_one_before() -> None:
     group = Group(4)
     group.cluster.run_for(6 * SECOND)
