@@ -85,7 +85,10 @@ def place_of(tree: Tree, path: str, start: Start = TOP) -> Place:
     if tree.locks and inode.number in tree.locks.exclusive:
         raise Busy(shown(path))
     number = inode.entries.get(names[-1], 0)
-    return Place(inode, names[-1], number, inodes.get(number))
+    child = inodes.get(number)
+    if number and child is None and home_group(number) == tree.group:
+        raise _to_come(path)
+    return Place(inode, names[-1], number, child)
 
 
 def directory_of(tree: Tree, path: str, parents: bool, start: Start = TOP) -> tuple[Inode, list[str]]:
@@ -160,5 +163,12 @@ def _crosses(tree: Tree, path: str, names: list[str], start: Start) -> Exception
         if number not in tree.inodes:
             if not is_directory(number) and depth < len(names) - 1:
                 return FsError("ENOTDIR", shown(path))
+            if home_group(number) == tree.group:
+                return _to_come(path)
             return Elsewhere(Start(number, depth + 1))
     raise AssertionError(f"nothing of {shown(path)} is elsewhere")
+
+
+def _to_come(path: str) -> Busy:
+    """An inode of this group that is promised: another group has decided to make it, and given its name on, before that is known here."""
+    return Busy(f"{shown(path)} is being made")

@@ -1,0 +1,63 @@
+"""A name can reach the home of its file before that group has heard that the file is made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nodes.config import SECOND
+from nodes.metadata.operations import Create, Delete, Link, Made, Rename, SetTimes, Stat
+from nodes.units import home_group
+from tests.simulation.dcfs2.lab import Groups
+from tests.simulation.dcfs2.schedules import directory_of
+
+
+def named_before_made(lab: Groups, made_at: str, path: str) -> Any:
+    """A file of group 1 that has this name there, while the decision to make it is on its way; gives the hold."""
+    late: list[int] = []
+
+    def match(sender: str, receiver: str, message: Any) -> bool:
+        if type(message).__name__ != "Decision" or receiver not in lab.servers(1):
+            return False
+        late[:] = late or [message.seq]
+        return message.seq == late[0]
+
+    for number in range(8):
+        late.clear()
+        hold = lab.cluster.hold(match)
+        made = lab.ada.call(Create(f"{made_at}/{number}")).result
+        assert isinstance(made, Made)
+        if home_group(made.inode) == 1:
+            lab.ada.call(Rename(f"{made_at}/{number}", path))
+            return hold
+        hold.drop()
+    raise AssertionError("no file came to group 1")
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        Delete("/d11/f"),
+        Stat("/d11/f"),
+        SetTimes("/d11/f", 5, 5),
+        Rename("/d11/f", "/d11/g"),
+        Link("/d11/f", "/d11/g"),
+        Link("/d11/f", "/d22/g"),
+    ],
+)
+def test_nothing_is_done_to_it_before_it_is_made(operation: Any) -> None:
+    lab = Groups(0, 2, 0, placement="random", cross_group="two_phase")
+    here, there = directory_of(lab, 1), directory_of(lab, 2)
+    for old, new in ((here, "/d11"), (there, "/d22")):
+        if old != new:
+            lab.ada.call(Rename(old, new))
+    hold = named_before_made(lab, "/d22", "/d11/f")
+    call = lab.eve.spawn(operation)
+    lab.cluster.run_for(SECOND // 2)
+    assert not call.done()
+    hold.release()
+    lab.calls.append(call)
+    lab.all_returned()
+    assert call.exception() is None
+    lab.finish()
