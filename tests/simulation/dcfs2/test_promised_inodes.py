@@ -21,7 +21,7 @@ def named_before_made(lab: Groups, made_at: str, path: str) -> Any:
         if type(message).__name__ != "Decision" or receiver not in lab.servers(1):
             return False
         late[:] = late or [message.seq]
-        return message.seq == late[0]
+        return bool(message.seq == late[0])
 
     for number in range(8):
         late.clear()
