@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from typing import ClassVar
 
 from nodes.config import MILLISECOND
@@ -20,6 +20,8 @@ LOOK_NS = 10 * MILLISECOND
 RETRY_NS = 100 * MILLISECOND
 LOOKS = 4
 """Per session time-out, at members that do not answer."""
+ASKING = 4
+"""Session time-outs for which a member that asks but answers nothing may still come to count: its disk may be slow."""
 
 
 class Leader:
@@ -39,6 +41,10 @@ class Leader:
         """Too few answer: this server leaves the next round to the others (safety rule 17)."""
         self._heard_ns: dict[str, int] = {}
         """When a message of each of the others came last."""
+        self._reached_ns = server.world.clock.monotonic_ns()
+        """When enough of them counted last, or this tenure began."""
+        self._answered_ns: dict[str, int] = {}
+        """When one that answers what was sent from here did: so both ways are whole."""
 
     @property
     def epoch(self) -> int:
@@ -54,9 +60,11 @@ class Leader:
 
     # --- steps -------------------------------------------------------------------------------------------------
 
-    def hear(self, peer: str) -> None:
+    def hear(self, peer: str, answers: bool) -> None:
         """A message of this server has come."""
         self._heard_ns[peer] = self._server.world.clock.monotonic_ns()
+        if answers:
+            self._answered_ns[peer] = self._heard_ns[peer]
 
     def stand_down(self, reason: str) -> None:
         """Ends the tenure at once: nothing is answered from here on (CFS §4.2.2, Fig. 5a)."""
@@ -107,13 +115,16 @@ class Leader:
         self.stand_down(reason)
 
     async def _give_way(
-        self, out_of_reach: Callable[[], list[str]], may_lead: Container[str], takes_in: Callable[[], bool]
+        self,
+        out_of_reach: Callable[[], list[str]],
+        may_lead: Callable[[Place], bool],
+        takes_in: Callable[[], bool],
     ) -> None:
         """For ever: leaves the lock to the others when too few of them count for a session's time, though those that the view has places of could
         go on alone, and some of these will never count here.
 
         What is broken may be this server's own way to them; as long as it renews its session nobody else would try (safety rule 17).
-        `out_of_reach`: the other members of the last configuration while too few count, else none; `may_lead`: states of those who could;
+        `out_of_reach`: the members of the last configuration while too few count, else none; `may_lead`: by its place, who could;
         `takes_in`: whether who is heard of comes to count now.
         """
         server = self._server
@@ -124,23 +135,30 @@ class Leader:
         while True:
             await clock.sleep(pause_ns)
             if not out_of_reach():
-                found = 0
+                found, self._reached_ns = 0, clock.monotonic_ns()
                 continue
             try:
                 places = await server.view.places()
             except CoordinationError:
                 continue
-            others = out_of_reach()
+            members = out_of_reach()
+            others = [name for name in members if name != server.world.name]
             there = [name for name in others if name in places]
             spares = len(places.keys() - {server.world.name, *others})
-            enough = bool(others) and self._could_go_on(len(there), len(others) + 1, spares)
-            led = enough and any(places[name].state in may_lead for name in there)
-            since_ns = clock.monotonic_ns() - LOOKS * pause_ns
-            lost = [name for name in there if not takes_in() or self._heard_ns.get(name, 0) < since_ns]
+            enough = bool(others) and self._could_go_on(len(there), len(members), spares)
+            led = enough and any(may_lead(places[name]) for name in there)
+            lost = [name for name in there if not takes_in() or not self._comes_to_count(name)]
             found = found + 1 if led and lost else 0
             if found > LOOKS:
                 self.sits_out = True
                 await self._give_up(f"{', '.join(lost)} of {', '.join(there)} are there and do not count")
+
+    def _comes_to_count(self, name: str) -> bool:
+        """It is heard, and not for long only with questions, which come from who hears nothing of this server, too."""
+        world = self._server.world
+        now, session_ns = world.clock.monotonic_ns(), world.coordination.session_timeout_ns
+        answered_ns = max(self._answered_ns.get(name, 0), self._reached_ns)
+        return now - self._heard_ns.get(name, 0) <= session_ns and now - answered_ns <= ASKING * session_ns
 
     def _confirm_lease(self) -> None:
         """From here on, once per heartbeat, by a write of its own, which is the heartbeat (CFS §5.4; safety rule 16)."""

@@ -124,12 +124,14 @@ class Session(Generic[L]):
         if leader.sits_out:
             await world.clock.sleep(world.coordination.session_timeout_ns)
 
-    def to_leader(self, step: Callable[[L, str, Any], None]) -> Callable[[str, Any], None]:
-        """A handler that takes a message to whoever leads here; while nobody does it is ignored."""
+    def to_leader(
+        self, step: Callable[[L, str, Any], None], answers: bool = True
+    ) -> Callable[[str, Any], None]:
+        """A handler that takes a message to whoever leads here; while nobody does it is ignored. `answers`: not a question of the peer's own."""
 
         def deliver(peer: str, message: Any) -> None:
             if self.leader is not None:
-                self.leader.hear(peer)
+                self.leader.hear(peer, answers)
                 step(self.leader, peer, message)
             else:
                 self._ignoring.tell(peer, message, "this server does not lead")

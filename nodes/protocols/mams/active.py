@@ -32,7 +32,7 @@ from nodes.protocols.mams.stream import Stream
 from nodes.protocols.mams.upgrade import Upgrade
 from nodes.replicas.answering import Answering
 from nodes.replicas.leader import Leader, outlive_holders
-from nodes.replicas.view import STANDBY, LostLock
+from nodes.replicas.view import STANDBY, LostLock, Place
 from nodes.replicas.writer import JournalWriter
 from nodes.scope import Tenure
 from nodes.trace.ignoring import Ignoring
@@ -242,7 +242,7 @@ class Active(Leader):
             self._admit(peer, promise)
         self._tenure.spawn(self._ticks(), "ticks")
         self._tenure.spawn(
-            self._give_way(self._out_of_reach, (STANDBY,), lambda: True), "who cannot be reached"
+            self._give_way(self._out_of_reach, _may_lead, lambda: True), "who cannot be reached"
         )
         self._tenure.spawn(self.imaging.run(), "images")
         self._tenure.spawn(self.imaging.look_after(), "pool")
@@ -282,9 +282,8 @@ class Active(Leader):
 
     def _out_of_reach(self) -> list[str]:
         assert self.sync is not None and self.renewing is not None
-        if not self.sync.lacks_quorum or self._replica.forcing.stands or self.renewing.advances:
-            return []
-        return [name for name in self.sync.configurations[0].members if name != self._replica.name]
+        stays = not self.sync.lacks_answers or self._replica.forcing.stands or self.renewing.advances
+        return [] if stays else self.sync.configurations[0].members
 
     def _could_go_on(self, there: int, size: int, spares: int) -> bool:
         """A read quorum of the configuration takes over; juniors that it renews make a write quorum of it."""
@@ -394,3 +393,8 @@ class Active(Leader):
             await self._replica.world.clock.sleep(timeout_ns // 5)
             self.sync.on_tick(timeout_ns)
             self.writer.on_tick()
+
+
+def _may_lead(place: Place) -> bool:
+    """Standbys, and juniors that came with a journal: those are what is left where all others were started anew, or led last."""
+    return place.state == STANDBY or place.epoch > 0

@@ -139,7 +139,7 @@ class Mams:
             m.Stale: self._on_stale,
             **dict.fromkeys(m.TO_WRITER, self._session.to_leader(Active.on_journal)),
             m.Promise: self._session.to_leader(Active.on_promise),
-            m.Register: self._session.to_leader(Active.on_register),
+            m.Register: self._session.to_leader(Active.on_register, answers=False),
             m.Renewed: self._session.to_leader(Active.on_renewed),
             **self._commands.handlers,
             **dict.fromkeys(marking.TO_ACTIVE, self._session.to_leader(Active.on_marking)),

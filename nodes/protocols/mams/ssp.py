@@ -191,6 +191,12 @@ class Ssp:
         there = [self._world.name, *self.participants]
         return not self._shrinks_silently and not self._enough_of_all(there)
 
+    @property
+    def lacks_answers(self) -> bool:
+        """As above, of those who have acknowledged anything since they were admitted: the others are only tried."""
+        there = [self._world.name, *(name for name, each in self.participants.items() if each.confirmed)]
+        return not self._shrinks_silently and not self._enough_of_all(there)
+
     def _enough(self, there: list[str], members: list[str]) -> bool:
         """Whether these are a write quorum of a configuration's members."""
         quorum = len(members) // 2 + 1

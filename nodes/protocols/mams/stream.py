@@ -25,6 +25,10 @@ class Stream(Ssp):
     def lacks_quorum(self) -> bool:
         return False
 
+    @property
+    def lacks_answers(self) -> bool:
+        return False
+
     def safe(self, sn: int) -> bool:
         return self.own_durable_sn >= sn
 

@@ -193,7 +193,7 @@ class Primary(Leader):
         self._tenure.spawn(self._ticks(proposer), "ticks")
         out_of_reach = partial(proposer.out_of_reach, self._timeout_ns)
         self._tenure.spawn(
-            self._give_way(out_of_reach, (SECONDARY, JOINING), lambda: self.serving), "who cannot be reached"
+            self._give_way(out_of_reach, lambda place: True, lambda: self.serving), "who cannot be reached"
         )
         self.takeover.step("3", f"proposes slot {proposer.last}, and the view {', '.join(proposer.view)}")
         return proposer

@@ -260,10 +260,10 @@ class Proposer:
         return [name for name, follower in self.followers.items() if follower.silent(timeout_ns)]
 
     def out_of_reach(self, timeout_ns: int) -> list[str]:
-        """All of the configured group but this server, while nothing that was proposed has been decided for so long; else none."""
+        """The configured group, while nothing that was proposed has been decided for so long; else none."""
         if self.idle or self._world.clock.monotonic_ns() - self._advanced_ns < timeout_ns:
             return []
-        return [name for name in self._configured if name != self._world.name]
+        return self._configured
 
     def end(self) -> None:
         """The tenure is over: nobody is answered."""

@@ -24,6 +24,16 @@ def written_without_the_leader(protocol: str, mutations: Mutations) -> bool:
     return done
 
 
+def written_by_another(lab: Lab, than: str = "") -> bool:
+    """Within the time for which one that asks is waited for, and a round."""
+    task = lab.begin(lab.ada, Mkdir("/b"))
+    lab.run_ms(3 * TWO_SESSIONS_MS)
+    done = task.done() and lab.active != (than or lab.old)
+    lab.finish()
+    assert lab.broken() == {}
+    return done
+
+
 @pytest.mark.parametrize("protocol", COUNTING)
 def test_the_others_serve(protocol: str) -> None:
     assert written_without_the_leader(protocol, NO_MUTATIONS)
@@ -57,3 +67,67 @@ def test_who_has_nobody_to_give_way_to_stays() -> None:
     lab.run_ms(2 * TWO_SESSIONS_MS)
     assert lab.active == lab.old
     lab.finish()
+
+
+@pytest.mark.parametrize("direction", ["to", "from"])
+@pytest.mark.parametrize("protocol", [*COUNTING, "2pc"])
+def test_links_that_are_broken_one_way(protocol: str, direction: str) -> None:
+    """Those who hear nothing of the leader may go on asking it."""
+    lab = Lab(1, protocol)
+    lab.faults.cut(lab.old, direction=direction, others=lab.others)
+    assert written_by_another(lab)
+
+
+@pytest.mark.parametrize("direction", ["both", "to"])
+@pytest.mark.parametrize("protocol", [*COUNTING, "2pc"])
+def test_the_others_were_started_anew(protocol: str, direction: str) -> None:
+    """None of them is a standby any more, and they have everything; with one way whole the leader tries to renew them all the time."""
+    lab = Lab(1, protocol)
+    lab.faults.cut(lab.old, direction=direction, others=lab.others)
+    for name in lab.others:
+        lab.faults.stop(name)
+        lab.faults.restart(name)
+    assert written_by_another(lab)
+
+
+@pytest.mark.parametrize("protocol", ["mams", "2pc"])
+def test_who_took_over_gives_way_to_whom_it_made_a_junior(protocol: str) -> None:
+    """The next leader of two members reaches nobody either; the one before reaches the one that was removed."""
+    lab = Lab(1, protocol)
+    first, second = lab.others
+    lab.faults.cut(lab.old, first)
+    lab.cluster.run_until(lambda: lab.cluster.configured["g1"] == [lab.old, second])
+    lab.faults.cut(second, others=[lab.old, first])
+    lab.cluster.run_until(lambda: lab.elected(2))
+    lab.faults.heal(lab.old, first)
+    assert written_by_another(lab, than=second)
+
+
+@pytest.mark.parametrize("protocol", ["packed-paxos", "multi-paxos"])
+def test_who_is_slow_after_a_long_silence_comes_to_count(protocol: str) -> None:
+    """Nobody had anything to answer for minutes; then disks need longer than a session lasts."""
+    lab = Lab(1, protocol)
+    lab.run_ms(10 * TWO_SESSIONS_MS)
+    for name in lab.others:
+        lab.faults.slow_disk(name, ms=7_000)
+    task = lab.begin(lab.ada, Mkdir("/b"))
+    lab.run_ms(3 * TWO_SESSIONS_MS)
+    assert task.done() and lab.active == lab.old
+    lab.finish()
+
+
+@pytest.mark.parametrize("protocol", ["mams", "2pc"])
+def test_who_is_the_last_that_has_anything_stays(protocol: str) -> None:
+    """The others came back with empty disks: whoever of them took the lock could never go on, and the leader not any more either."""
+    lab = Lab(1, protocol)
+    for name in lab.others:
+        lab.faults.cut(lab.old, name)
+        lab.faults.stop(name)
+        lab.faults.new_disk(name)
+        lab.faults.restart(name)
+    lab.run_ms(4 * TWO_SESSIONS_MS)
+    assert lab.active == lab.old
+    lab.faults.heal_all()
+    assert lab.begin_and_wait(lab.ada, Mkdir("/b")).done()
+    lab.finish()
+    assert lab.broken() == {}
