@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from backend.explore.trial_fabric import TrialFabric
 from nodes.client.files import FileClient
 from nodes.client.smart_client import SmartClient
-from nodes.explore.calls import Call
 from nodes.real.caller import Progress
 from nodes.real.process import client_world
 from nodes.trace.base import Event
@@ -88,9 +87,8 @@ class RealCaller:
         return self._dead or self._progress().done
 
     @property
-    def under_way(self) -> Mapping[int, Call]:
-        """A process reports what has returned, not what has not."""
-        return {}
+    def under_way(self) -> Mapping[int, str]:
+        return {} if self._dead else self._progress().under_way
 
     def die(self) -> None:
         if not self._dead:

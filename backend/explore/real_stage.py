@@ -163,7 +163,7 @@ class RealStage:
         places = [self.places.get(name, "") for name in there]
         leads = sum(place in LEADING for place in places)
         expected = 0 if family_named(self.config.protocol).asked == "anywhere" else len(self.config.groups)
-        run = all(self.servers[name].process == "running" for name in there)
+        run = all(self._has_started(name) for name in there)
         return run and all(place in IN_STEP for place in places) and leads == expected
 
     def view(self) -> dict[str, str]:
@@ -174,7 +174,11 @@ class RealStage:
     # --- questions -------------------------------------------------------------------------------------------------
 
     def answers(self, name: str, kind: str) -> bool:
-        return self.fabric.state_of(name) == "running"
+        return self._has_started(name)
+
+    def _has_started(self, name: str) -> bool:
+        """A process that is being started has no socket yet, and the places that are known are those of its last life."""
+        return name not in self.starting and self.fabric.state_of(name) == "running"
 
     def ask(self, name: str, question: dict[str, Any]) -> Any:
         """Raises Unavailable."""

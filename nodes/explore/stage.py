@@ -79,7 +79,7 @@ class Scripted(Protocol):
         """Every call has returned, or nobody waits for it any more."""
 
     @property
-    def under_way(self) -> Mapping[int, Call]:
+    def under_way(self) -> Mapping[int, Call] | Mapping[int, str]:
         """Calls that somebody still waits for, by their number in the plan, as far as that is known."""
 
     @property

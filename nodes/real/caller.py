@@ -35,6 +35,8 @@ class Progress(msgspec.Struct):
     done: bool = False
     acknowledged: dict[str, int] = {}
     """Records of content that were acknowledged: tag to the inode of the file."""
+    under_way: dict[int, str] = {}
+    """In words, the calls that had not returned when another one did."""
 
 
 def read_progress(directory: Path) -> Progress:
@@ -62,7 +64,8 @@ async def run_caller(file: ProcessFile) -> int:
 
 def record(script: Script, directory: Path) -> None:
     """The file is whole at every moment."""
-    progress = Progress(script.begun, script.answered, script.done, script.acknowledged)
+    open_calls = {number: str(call) for number, call in script.under_way.items()}
+    progress = Progress(script.begun, script.answered, script.done, script.acknowledged, open_calls)
     new = directory / f".{PROGRESS}.new"
     new.write_bytes(msgspec.json.encode(progress))
     os.replace(new, directory / PROGRESS)
