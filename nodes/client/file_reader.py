@@ -37,12 +37,15 @@ class FileReader:
                 raise FsError("ESTALE", f"{shown(path)} is another file now")
             inode = contents.inode
             places = await self._placing.locate([block.number for block in contents.blocks])
-            for block, locations in zip(contents.blocks, places, strict=True):
-                async for octets in self._block(block, locations):
+            for index, (block, locations) in enumerate(zip(contents.blocks, places, strict=True), first):
+                async for octets in self._block(path, inode, index, block, locations):
                     yield octets
             first, more = first + len(contents.blocks), contents.more
 
-    async def _block(self, block: Block, locations: list[Location]) -> AsyncIterator[bytes]:
+    async def _block(
+        self, path: str, inode: int, index: int, block: Block, locations: list[Location]
+    ) -> AsyncIterator[bytes]:
+        """A block that nobody gives may have been freed, or recovered under a later stamp: the file is asked about again."""
         offset = 0
         deadline = self._world.clock.monotonic_ns() + self._patience_ns
         nodes = self._fit(block, locations)
@@ -55,8 +58,17 @@ class FileReader:
             if self._world.clock.monotonic_ns() >= deadline:
                 raise FsError("EIO", f"no data node gives block {block.number:016x}")
             await self._world.clock.sleep(PAUSE_NS)
+            block = await self._present(path, inode, index, block)
             (locations,) = await self._placing.locate([block.number])
             nodes = self._fit(block, locations)
+
+    async def _present(self, path: str, inode: int, index: int, block: Block) -> Block:
+        """The block as the file has it now. Raises FsError; ESTALE when the file has another one in its place."""
+        contents = (await self._smart.call(Open(path, index, 1))).result
+        assert isinstance(contents, Contents)
+        if contents.inode != inode or [each.number for each in contents.blocks] != [block.number]:
+            raise FsError("ESTALE", f"{shown(path)} was changed while it was read")
+        return contents.blocks[0]
 
     def _fit(self, block: Block, locations: list[Location]) -> list[str]:
         """Those who have the very block, in a drawn order, the silent ones last."""

@@ -59,11 +59,15 @@ class DataLab(Lab):
         self.until(task.done)
         assert task.result() == len(octets)
 
-    def get(self, path: str) -> bytes:
+    def begin_get(self, path: str) -> asyncio.Task[bytes]:
         async def gather() -> bytes:
             return b"".join([octets async for octets in self.eve.files.get(path)])
 
-        task = self.eve.begin(gather())
+        task: asyncio.Task[bytes] = self.eve.begin(gather())
+        return task
+
+    def get(self, path: str) -> bytes:
+        task = self.begin_get(path)
         self.until(task.done)
         return bytes(task.result())
 

@@ -8,8 +8,8 @@ import pytest
 
 from nodes.config import SECOND
 from nodes.errors import FsError
-from nodes.metadata.operations import Mkdir, Open
-from nodes.wire.data_messages import Packet
+from nodes.metadata.operations import Delete, Mkdir, Open
+from nodes.wire.data_messages import Packet, ReadBlock
 from tests.simulation.data.lab import DataLab, content
 
 LENGTH = 1_000_000
@@ -98,6 +98,23 @@ def test_all_data_nodes_and_the_active_crash_in_the_middle() -> None:
         lab.faults.restart(name)
     lab.until(task.done)
     assert task.result() == LENGTH and lab.get("/f") == octets
+
+
+@pytest.mark.parametrize(("replaced", "told"), [(False, "ENOENT"), (True, "ESTALE")])
+def test_who_reads_a_file_that_is_removed_meanwhile_is_told_soon(replaced: bool, told: str) -> None:
+    lab = DataLab(5)
+    lab.put("/f", content(5, 1_000))
+    located = lab.cluster.hold(lambda sender, receiver, message: type(message) is ReadBlock)
+    task = lab.begin_get("/f")
+    lab.until(lambda: bool(located.messages))
+    lab.ada.call(Delete("/f"))
+    if replaced:
+        lab.put("/f", content(6, 1_000))
+    lab.until(lambda: len(lab.replicas()) == replaced)
+    located.drop()
+    lab.until(task.done, 3 * SECOND)
+    with pytest.raises(FsError, match=told):
+        task.result()
 
 
 def test_lossy_links_slow_disks_and_full_nodes_do_no_harm() -> None:
