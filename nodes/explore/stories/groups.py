@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nodes.config import DataConfig
 from nodes.explore.draw_load import Names, draw_calls
 from nodes.explore.stories.scene import BEGIN_MS, Scene
@@ -33,15 +35,17 @@ S2PC = ("OpReq", "OpReq", "OpReq", "CommitReq", "AbortReq", "Ack", "DecisionReq"
 """Messages of an operation of several groups, and of a checkpoint; the more often, the more depends on them."""
 
 
-def shape_groups(scene: Scene, sizes: tuple[int, ...] = (2, 2, 2, 3), images: bool = False) -> None:
-    """Few groups of few servers that share nearly everything."""
+def shape_groups(scene: Scene, sizes: tuple[int, ...] = (2, 2, 2, 3), **fields: Any) -> None:
+    """Few groups of few servers that share nearly everything; `fields` of the cluster are set."""
     rng = scene.rng
-    fields = {} if images else {"image_every": 0}
-    scene.shape(
-        sizes, rng.choice((2, 2, 2, 2, 2, 2, 2, 3, 3, 4)), placement=rng.choice(PLACEMENTS),
-        cross_group=rng.choice(("s2pc_mp", "s2pc_mp", "two_phase")),
-        granularity=Granularity(1, 1, 1), data=DataConfig(), **fields,
-    )  # fmt: skip
+    usual: dict[str, Any] = {
+        "placement": rng.choice(PLACEMENTS),
+        "cross_group": rng.choice(("s2pc_mp", "s2pc_mp", "two_phase")),
+        "granularity": Granularity(1, 1, 1),
+        "data": DataConfig(),
+        "image_every": 0,
+    }
+    scene.shape(sizes, rng.choice((2, 2, 2, 2, 2, 2, 2, 3, 3, 4)), **(usual | fields))
     scene.timed(client_timeout_ms=rng.choice((30, 100)))
 
 
@@ -139,7 +143,8 @@ def group_of(scene: Scene, name: str) -> list[str]:
 def moving(scene: Scene) -> None:
     """Directories go to and fro under those who work below them; answers to clients are lost, or one group hears of a move late."""
     rng = scene.rng
-    shape_groups(scene, (2,))
+    apart = rng.choice(("random", "random", "random", "hash", "hash", "ddg"))
+    shape_groups(scene, (2,), placement=apart, session_ttl_ms=rng.choice((2_000, 20_000)))
     scene.timed(client_timeout_ms=rng.choice((10, 30)))
     if scene.chance(0.2):
         scene.weather["network"] = Latency(40, rng.choice((1_000, 3_000)), 0.1, 5_000)
@@ -147,7 +152,7 @@ def moving(scene: Scene) -> None:
     until_ms = BEGIN_MS + span_ms
     homes = [f"mkdir /d{number}" for number in range(directories)]
     scene.calls(homes, 0, BEGIN_MS // 2)
-    moved = moves_of(scene, directories, rng.choice((8, 12, 20)))
+    moved = moves_of(scene, directories, rng.choice((8, 8, 12)))
     scene.calls(moved, BEGIN_MS, until_ms, 1, rng.choice(("closed", "closed", "saturate")))
     workers = [
         scene.calls(
@@ -156,7 +161,7 @@ def moving(scene: Scene) -> None:
         )
         for _ in range(2)
     ]  # fmt: skip
-    for _ in range(rng.choice((0, 4, 5, 6, 8))):
+    for _ in range(rng.choice((0, 4, 6, 8, 10))):
         at_ms = BEGIN_MS + rng.randrange(span_ms * 3 // 4)
         leader, *others = leaders(scene)
         if scene.chance(0.5):

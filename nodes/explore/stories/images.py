@@ -56,7 +56,7 @@ def rots_while_away(scene: Scene) -> None:
     away = rng.sample(others, 1)
     for name in away:
         scene.strike(rng.randrange(60), name, back_ms)
-    rotten = rng.choice((leader, leader, *others))
+    rotten = leader if scene.chance(0.8) else rng.choice(others)
     what, place = (
         rng.choice(("journal", "journal", "journal", "any")),
         rng.choice(("middle", "drawn", "drawn")),
@@ -68,7 +68,7 @@ def rots_while_away(scene: Scene) -> None:
         what=what,
         place=place if what == "journal" else "drawn",
     )
-    if scene.chance(0.2):
+    if scene.chance(0.1):
         scene.depose(back_ms + rng.randrange(session))
 
 
