@@ -45,7 +45,7 @@ def shape_groups(scene: Scene, sizes: tuple[int, ...] = (2, 2, 2, 3), **fields: 
         "data": DataConfig(),
         "image_every": 0,
     }
-    scene.shape(sizes, rng.choice((2, 2, 2, 2, 2, 2, 2, 3, 3, 4)), **(usual | fields))
+    scene.shape(sizes, rng.choice((2, 2, 2, 2, 2, 2, 3, 3, 4, 4)), **(usual | fields))
     scene.timed(client_timeout_ms=rng.choice((30, 100)))
 
 

@@ -158,7 +158,7 @@ def outlived(scene: Scene) -> None:
     names, least_ms = Names(rng, 2, 1), 0
     for number in range(rng.choice((1, 2, 2))):
         start_ms = rng.randrange(300)
-        if not number and scene.chance(0.3):
+        if not number and scene.chance(0.6):
             least_ms = told_unknown(scene, start_ms, ttl)
             continue
         lines = ["stat /", *draw_calls(rng, names, PROFILES["mixed"], rng.choice((1, 2, 4)), first=False)]
