@@ -123,9 +123,12 @@ class Up:
 
 @contextlib.contextmanager
 def up(data: Path, *options: str) -> Iterator[Up]:
+    """From when its whole start is over: servers may have their places while data nodes are still being started."""
     running = Up(data, *options)
     try:
         running.await_green()
+        address = f"http://127.0.0.1:{running.port}/"
+        running.await_true(lambda: address in running.words(), "the page's address", START_S)
         yield running
     finally:
         running.clean()
