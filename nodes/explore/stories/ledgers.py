@@ -41,13 +41,7 @@ def closing(scene: Scene) -> None:
     session, nodes, others = scene.session_ms, list(scene.cluster.journal.nodes), scene.others()
     strike_ms = BEGIN_MS + rng.randrange(session)
     lasts = rng.choice((100, session // 2, session))
-    scene.burst(strike_ms - rng.randint(5, 30))
-    begins_ms = strike_ms
-    if scene.chance(0.5):
-        scene.depose(strike_ms)
-    else:
-        scene.fault(strike_ms, "crash", [scene.leader()], rng.choice((2, 4)) * session)
-        begins_ms += session
+    begins_ms = unseated(scene, strike_ms)
     scene.writes(begins_ms, begins_ms + 2 * session, 60)
     apart, kind = rng.choice(nodes), rng.choice(WORDS.get(scene.family.replication, WORDS[""]))
     lost = scene.chance(0.5)
@@ -65,6 +59,17 @@ def closing(scene: Scene) -> None:
         for node in nodes:
             if node != apart and node not in silent and alike:
                 scene.fault(strike_ms + 1, "pause", [node], rng.choice((2, 3)) * session, on)
+
+
+def unseated(scene: Scene, strike_ms: int) -> int:
+    """The leader goes while much is being written. When the next one may begin."""
+    rng, session = scene.rng, scene.session_ms
+    scene.burst(strike_ms - rng.randint(5, 30))
+    if scene.chance(0.5):
+        scene.depose(strike_ms)
+        return strike_ms
+    scene.fault(strike_ms, "crash", [scene.leader()], rng.choice((2, 4)) * session)
+    return strike_ms + session
 
 
 def closed_by_two(scene: Scene) -> None:
@@ -123,13 +128,7 @@ def closed_late(scene: Scene) -> None:
     late, *others = rng.sample(nodes, len(nodes))
     behind, whole = others[: len(nodes) // 2], others[len(nodes) // 2 :]
     strike_ms = BEGIN_MS + rng.randrange(session)
-    scene.burst(strike_ms - rng.randint(5, 30))
-    begins_ms = strike_ms
-    if scene.chance(0.5):
-        scene.depose(strike_ms)
-    else:
-        scene.fault(strike_ms, "crash", [scene.leader()], rng.choice((2, 4)) * session)
-        begins_ms += session
+    begins_ms = unseated(scene, strike_ms)
     comes_ms = begins_ms + rng.choice((100, session // 2, session))
     dies_ms = comes_ms + rng.choice((3, 30, 100))
     kind = "AcceptJournal" if scene.chance(0.7) else rng.choice(WORDS[""])
