@@ -34,11 +34,11 @@ INODES = 1_000_000
 MEASURE_INODES = """
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Made
-from nodes.metadata.records import MakeRecord
+from nodes.metadata.records import MakeRecord, OpenSessionRecord
 from nodes.units import DIRECTORY, ROOT, OpId
 import os
 resident = lambda: int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-n = Namespace(); n.sessions.open("c", 0, None); before = resident()
+n = Namespace(); n.apply(OpenSessionRecord(OpId("c", 0), 0, 10**18, None)); before = resident()
 for i in range({count}):
     parent = ROOT + (0 if i < 1000 else 1 + i % 1000)
     name = f"client1.abcdef0123-{{i}}"
