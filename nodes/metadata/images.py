@@ -23,7 +23,7 @@ from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.units import ROOT, ROOT_GROUP
 
 MAGIC = b"CLVRIMGE"
-FORMAT = 5
+FORMAT = 6
 HEAD = Struct("<8sH")
 FRAME = Struct("<II")
 ROWS = 512
