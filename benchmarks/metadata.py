@@ -23,6 +23,8 @@ from nodes.trace.pool_events import ImageWritten
 WINDOWS = 5
 WINDOW_S = 5.0
 WARM_S = 2.0
+ASK_S = 20.0
+"""A client with many calls open, and much to remember, answers late."""
 PAPER: dict[str, float] = {}
 LOG_OCTETS = 8 << 30
 """What the operations cost, and no image beside them; `with_images` tells what those cost at the default of 50 MiB, half of which is full within ten
@@ -93,7 +95,7 @@ class Counted:
 async def phase(bench: Bench, counted: Counted, kind: str) -> float:
     """The median rate of one kind of operation, which is all that the client does now."""
     name = kind.capitalize()
-    await bench.fabric.ask(CLIENT, {"do": "mix", "mix": {kind: 1}})
+    await bench.fabric.ask(CLIENT, {"do": "mix", "mix": {kind: 1}}, ASK_S)
     await asyncio.sleep(WARM_S)
     counted.clear()
     from_ns = monotonic_ns()
