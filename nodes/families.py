@@ -105,7 +105,12 @@ class Family(msgspec.Struct, frozen=True):
 
     @property
     def images(self) -> bool:
-        """Whether its servers write images and mark checkpoints."""
+        """Whether its servers write images."""
+        return self.replication == "mams" or bool(self.journal_nodes)
+
+    @property
+    def checkpoints(self) -> bool:
+        """Whether a cluster of it can mark checkpoints and go back to them."""
         return self.replication == "mams"
 
     def journal_names(self, count: int | None = None) -> list[str]:
@@ -124,7 +129,6 @@ FAMILIES: dict[str, Family] = {
         "mams",
         "classic two-phase commit: everybody answers twice (CFS §4.1.2)",
         journal_sync="two_phase",
-        groups_max=1,
         upgrade_steps=7,
     ),
     "backupnode": Family(
@@ -132,7 +136,6 @@ FAMILIES: dict[str, Family] = {
         "a stream nobody acknowledges: loses writes by design (HDFS)",
         journal_sync="backupnode",
         standbys=1,
-        groups_max=1,
         upgrade_steps=7,
         promises=False,
     ),
@@ -141,7 +144,6 @@ FAMILIES: dict[str, Family] = {
         "a quorum of journal nodes, read as they are written (Hadoop's QJM)",
         standbys=1,
         journal_nodes=3,
-        groups_max=1,
     ),
     "bookkeeper": Family(
         "shared-bookkeeper",
@@ -149,21 +151,18 @@ FAMILIES: dict[str, Family] = {
         standbys=1,
         journal_nodes=4,
         journal_role="bookie",
-        groups_max=1,
     ),
     "avatar": Family(
         "shared-filer",
         "one filer keeps the only other copy (Facebook's AvatarNode)",
         standbys=1,
         journal_nodes=1,
-        groups_max=1,
     ),
     "hadoop-ha": Family(
         "shared-hadoop",
         "journal nodes, of which a standby reads finished segments (Hadoop HA)",
         standbys=1,
         journal_nodes=3,
-        groups_max=1,
     ),
     "packed-paxos": Family(
         "paxos",

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nodes.config import ServerConfig
+from nodes.config import ClusterConfig, ServerConfig
 from nodes.counting import CountedWorld, Replicating
 from nodes.families import family_named
+from nodes.metadata_server import messages as image_messages
+from nodes.metadata_server.checkpoints import messages as checkpoint_messages
+from nodes.metadata_server.tenure import Choice
 from nodes.protocols.baselines import mechanism as baselines
 from nodes.protocols.dcfs2 import mechanism as dcfs2
 from nodes.protocols.dcfs2 import messages as dcfs2_messages
 from nodes.protocols.mams import mechanism as mams
 from nodes.protocols.mams import messages as mams_messages
-from nodes.protocols.mams.checkpoints import messages as checkpoint_messages
-from nodes.protocols.mams.replica import Choice
 from nodes.protocols.mams.ssp import Ssp
 from nodes.protocols.mams.stream import Stream
 from nodes.protocols.mams.two_phase import TwoPhase
@@ -33,6 +34,7 @@ MESSAGES: tuple[type[Message], ...] = (
     CLIENT_MESSAGES
     + DATA_MESSAGES
     + JOURNAL_MESSAGES
+    + image_messages.MESSAGES
     + mams_messages.MESSAGES
     + checkpoint_messages.MESSAGES
     + dcfs2_messages.MESSAGES
@@ -45,18 +47,18 @@ IMAGE_STORES: dict[str, MakeImageStore] = {"vssp": vssp.vssp, "hdfs_pipeline": v
 """Slot `image_store`: where an image lies, how it is moved and repaired."""
 
 
-def start_mams(world: World, config: ServerConfig) -> None:
-    cluster = config.cluster
-    sync = JOURNAL_SYNC[family_named(cluster.protocol).journal_sync]
-    mams.start(
-        world, config, Choice(IMAGE_STORES[cluster.image_store], CROSS_GROUP[cluster.cross_group], sync)
-    )
+def choice_of(cluster: ClusterConfig) -> Choice:
+    return Choice(IMAGE_STORES[cluster.image_store], CROSS_GROUP[cluster.cross_group])
 
 
-REPLICATION: dict[str, Callable[[World, ServerConfig], None]] = {
+def start_mams(world: World, config: ServerConfig, choice: Choice) -> None:
+    mams.start(world, config, choice, JOURNAL_SYNC[family_named(config.cluster.protocol).journal_sync])
+
+
+REPLICATION: dict[str, Callable[[World, ServerConfig, Choice], None]] = {
     "mams": start_mams,
-    "paxos": paxos.start,
-    "symmetric": symmetric.start,
+    "paxos": lambda world, config, choice: paxos.start(world, config),
+    "symmetric": lambda world, config, choice: symmetric.start(world, config),
     **baselines.REPLICATION,
 }
 """Slot `replication`: how one replica group agrees on the next record."""
@@ -79,4 +81,5 @@ CROSS_GROUP = {"s2pc_mp": dcfs2.s2pc_mp, "two_phase": dcfs2.two_phase}
 def start_server(world: World, config: ServerConfig) -> None:
     """Starts a metadata server of the cluster's family in this world. Raises ValueError for an unknown one."""
     replication = family_named(config.cluster.protocol).replication
-    REPLICATION[replication](CountedWorld(world, REPLICATING.get(replication, Replicating(()))), config)
+    counted = CountedWorld(world, REPLICATING.get(replication, Replicating(())))
+    REPLICATION[replication](counted, config, choice_of(config.cluster))

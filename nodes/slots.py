@@ -144,6 +144,19 @@ MakeImageStore = Callable[
 """(world, partitions, the journals of this server's report, first sn of its journal, mutations)."""
 
 
+class ImageTakers(Protocol):
+    """The other servers of a group, as the active knows them that orders images."""
+
+    def standbys(self) -> list[str]:
+        """Those whose namespace follows the journal: each can write an image of it."""
+
+    def matched_sns(self) -> list[int]:
+        """Up to where each of them, and whoever else the active serves journals to, has the journal."""
+
+    def suffice(self, holders: list[str]) -> bool:
+        """Whether an image on these servers survives what the family survives."""
+
+
 # --- journal_sync ----------------------------------------------------------------------------------------------------
 
 

@@ -77,6 +77,8 @@ def reasons(scenario: Scenario, protocol: str, family: Family) -> Iterator[str]:
     alike = alike and cluster.variant != "paper"
     if not alike and any(expect.broken for expect in expectations(scenario)):
         yield f"it shows what {cluster.protocol} loses"
+    if not family.checkpoints:
+        yield from of_checkpoints(scenario, protocol)
     if not family.images:
         yield from of_images(scenario, protocol)
     yield from impossible(scenario, protocol)
@@ -116,10 +118,13 @@ def names(scenario: Scenario) -> list[str]:
     return [name for step in scenario.steps for name in targets(step)]
 
 
-def of_images(scenario: Scenario, protocol: str) -> Iterator[str]:
+def of_checkpoints(scenario: Scenario, protocol: str) -> Iterator[str]:
     marks = any(step.mark or step.recover for step in scenario.steps)
     if marks or any(each.checkpoints or each.taken_back for each in expectations(scenario)):
         yield f"it marks checkpoints, {protocol} has none"
+
+
+def of_images(scenario: Scenario, protocol: str) -> Iterator[str]:
     told = [kind for each in expectations(scenario) for kind in each.told]
     if any(OF_IMAGES.match(kind) for kind in told) or any(
         " image " in (s.when or "") for s in scenario.steps

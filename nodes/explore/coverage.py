@@ -94,7 +94,7 @@ NEEDS: dict[str, Callable[[Family], bool]] = {
     "force_view": lambda family: not family.locked,
     "force": lambda family: not family.cannot_force,
     "remove_server": lambda family: family.replication == "mams",
-    "mark": lambda family: family.images,
-    "recover": lambda family: family.images,
+    "mark": lambda family: family.checkpoints,
+    "recover": lambda family: family.checkpoints,
 }
 """Verbs that not every family has a use for."""

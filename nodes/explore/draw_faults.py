@@ -226,7 +226,7 @@ class FaultDrawer:
         return [self._fault(verb, targets, lasting=False)]
 
     def checkpoint(self) -> list[Fault]:
-        if not self._family.images:
+        if not self._family.checkpoints:
             return self.process()
         if self._checkpoints and self._rng.random() < 0.4:
             name = f"k{self._rng.randint(1, self._checkpoints)}"

@@ -1,9 +1,12 @@
-"""A journal node as Hadoop's Quorum Journal Manager has it: keeps one copy of a group's journal, obeys the writer of the highest epoch.
+"""A journal node as Hadoop's Quorum Journal Manager has it: keeps one copy of each group's journal, obeys the writer of the highest epoch.
 
-The journal is one dense log. Its finished part is the truth on every node; behind it lies at most one open segment, whose end a recovery decides.
+A journal is one dense log. Its finished part is the truth on every node; behind it lies at most one open segment, whose end a recovery decides.
 """
 
 from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
 
 import msgspec
 from crc32c import crc32c
@@ -12,12 +15,13 @@ from nodes.config import MILLISECOND, JournalNodeConfig
 from nodes.errors import Damaged
 from nodes.replicas.anew import start_anew_if_damaged
 from nodes.replicas.log import NOTHING, ReplicaLog, decode_group
-from nodes.storage.identity import Identity
+from nodes.storage.identity import DISK_FILE, Identity
 from nodes.storage.journal_file import Journal
 from nodes.storage.sealed import seal, unseal
 from nodes.trace.events import Warned
 from nodes.trace.ignoring import Ignoring
 from nodes.trace.journal_events import JournalStored, WriterFenced
+from nodes.units import ROOT_GROUP
 from nodes.wake import Wake
 from nodes.wire.calls import Calls
 from nodes.wire.journal_messages import (
@@ -60,22 +64,42 @@ class Kept(msgspec.Struct, array_like=True):
     finished: Mark = NOTHING
 
 
-class JournalNode:
-    def __init__(self, world: World, config: JournalNodeConfig):
+class Files(NamedTuple):
+    """Where the journal of one group lies on the disk."""
+
+    journal: str
+    state: str
+    identity: str
+
+
+def files_of(group: int) -> Files:
+    """Those of the first group are called as they were when a node kept one journal only."""
+    suffix = "" if group == ROOT_GROUP else f"-{group}"
+    return Files(f"journal{suffix}", f"{STATE_FILE}{suffix}", f"{DISK_FILE}{suffix}")
+
+
+class KeptJournal:
+    """The journal of one group on one node."""
+
+    def __init__(self, world: World, config: JournalNodeConfig, group: int, calls: Calls):
+        """Raises Damaged, OSError."""
         self._world = world
+        self._group = group
         self._mutations = config.cluster.mutations
         self._others = [name for name in config.cluster.journal.nodes if name != config.name]
+        files = files_of(group)
+        self._state_file = files.state
         try:
-            self._kept = unseal(STATE_FILE, MAGIC, FORMAT, world.disk.read(STATE_FILE), Kept)
+            self._kept = unseal(files.state, MAGIC, FORMAT, world.disk.read(files.state), Kept)
         except FileNotFoundError:
             self._kept = Kept()
-        journal = Journal.open(world.disk, "journal", self._mutations, config.cluster.knobs)
-        self._identity = Identity(world, journal)
+        journal = Journal.open(world.disk, files.journal, self._mutations, config.cluster.knobs)
+        self._identity = Identity(world, journal, files.identity)
         self._log = ReplicaLog(journal, NOTHING, False)
         self._good_sn = 0
         """Everything up to here is committed."""
-        for group in self._log.load():
-            self._good_sn = max(self._good_sn, group.commit_sn)
+        for written in self._log.load():
+            self._good_sn = max(self._good_sn, written.commit_sn)
         self._changed = False
         if journal.doubtful is not None and self._log.last.sn < self._kept.finished.sn:
             self._kept.finished, self._changed = self._log.last, True
@@ -84,32 +108,21 @@ class JournalNode:
             raise Damaged(
                 f"the journal ends with sn {self._log.last.sn}, but was finished up to sn {self._kept.finished.sn}"
             )
-        self._calls = Calls(world)
+        self._calls = calls
         self._ignoring = Ignoring(world)
         self._inbox: list[tuple[str, Writers]] = []
         self._wanted = Wake()
         self._replies: list[tuple[str, Message]] = []
         self._stored = 0
 
-    def start(self) -> None:
-        self._world.network.receive(self.on_message)
-        self._world.scope.spawn(self.run(), "journal")
-
     # --- steps -------------------------------------------------------------------------------------------------
 
-    def on_message(self, peer: str, message: Message) -> None:
+    def on_message(self, peer: str, message: ReadJournal | Writers) -> None:
         if isinstance(message, ReadJournal):
             self._on_read(peer, message)
-        elif isinstance(message, JournalRead):
-            self._calls.on_reply(peer, message)
-        elif isinstance(message, Writers):
-            if len(self._inbox) < WAITING_MAX:
-                self._inbox.append((peer, message))
-                self._wanted.set()
-        else:
-            self._world.trace.emit(
-                Warned(f"{peer} sent a {type(message).__name__}, which a journal node does not take")
-            )
+        elif len(self._inbox) < WAITING_MAX:
+            self._inbox.append((peer, message))
+            self._wanted.set()
 
     def _on_read(self, peer: str, message: ReadJournal) -> None:
         end = self._kept.finished.sn if message.finished_only else self._good_sn
@@ -228,7 +241,9 @@ class JournalNode:
         log, sn = self._log, self._kept.finished.sn
         for source in sources:
             while not log.holds(last):
-                reply = await self._calls.ask(source, ReadJournal(0, sn + 1, epoch, False), FETCH_NS)
+                reply = await self._calls.ask(
+                    source, ReadJournal(0, self._group, sn + 1, epoch, False), FETCH_NS
+                )
                 if not isinstance(reply, JournalRead) or not reply.groups or sn >= last.sn:
                     break
                 for octets in reply.groups:
@@ -241,16 +256,57 @@ class JournalNode:
     async def _make_durable(self) -> None:
         await self._log.sync()
         if self._stored:
-            self._world.trace.emit(JournalStored(self._log.last.sn, self._log.last.epoch, self._stored))
+            self._world.trace.emit(
+                JournalStored(self._log.last.sn, self._log.last.epoch, self._stored, self._group)
+            )
             self._stored = 0
         if self._changed:
             self._changed = False
-            await self._world.disk.replace(STATE_FILE, seal(MAGIC, FORMAT, self._kept))
+            await self._world.disk.replace(self._state_file, seal(MAGIC, FORMAT, self._kept))
         replies, self._replies = self._replies, []
         for peer, reply in replies:
             self._world.network.send(peer, reply)
 
 
+class JournalNode:
+    """One process: the journals of all groups, each with a promise, a procedure and an identity of its own."""
+
+    def __init__(self, world: World, config: JournalNodeConfig):
+        self._world = world
+        self._config = config
+        self._calls = Calls(world)
+        self._journals: dict[int, KeptJournal] = {}
+
+    def start(self) -> None:
+        """Raises UnknownJournal, UnknownSeal, other Damaged, OSError of what lies on the disk."""
+        for group in self._config.cluster.groups:
+            files = files_of(group.number)
+            start_anew_if_damaged(
+                self._world, partial(self._open, group.number), [files.state], files.journal, files.identity
+            )
+        self._world.network.receive(self.on_message)
+
+    def _open(self, group: int) -> None:
+        journal = self._journals[group] = KeptJournal(self._world, self._config, group, self._calls)
+        self._world.scope.spawn(journal.run(), f"journal of group {group}")
+
+    def on_message(self, peer: str, message: Message) -> None:
+        if isinstance(message, JournalRead):
+            self._calls.on_reply(peer, message)
+        elif isinstance(message, ReadJournal | Writers):
+            journal = self._journals.get(message.journal)
+            if journal is not None:
+                journal.on_message(peer, message)
+            else:
+                self._world.trace.emit(
+                    Warned(f"{peer} speaks of the journal of group {message.journal}, which is not here")
+                )
+        else:
+            self._world.trace.emit(
+                Warned(f"{peer} sent a {type(message).__name__}, which a journal node does not take")
+            )
+
+
 def start_journal_node(world: World, config: JournalNodeConfig) -> None:
     """Starts a journal node in this world. Raises UnknownJournal, UnknownSeal, other Damaged, OSError of what lies on the disk."""
-    start_anew_if_damaged(world, lambda: JournalNode(world, config).start(), [STATE_FILE])
+    JournalNode(world, config).start()

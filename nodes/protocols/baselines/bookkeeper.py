@@ -31,6 +31,7 @@ from nodes.replicas.disks import Roll
 from nodes.replicas.view import GlobalView, ViewMoved
 from nodes.storage.identity import DiskId
 from nodes.trace.ignoring import Ignoring
+from nodes.units import ROOT_GROUP
 from nodes.wire.calls import Calls
 from nodes.wire.journal_messages import EntriesRead, EntryAdded, LedgerFenced, ReadEntries
 from nodes.wire.messages import Mark, Message
@@ -38,6 +39,7 @@ from nodes.world import ConnectionLoss, World
 
 ASK_NS = 300 * MILLISECOND
 LAST = 1 << 62
+LEDGERS_SHIFT = 40
 
 
 class BookKeeper:
@@ -217,7 +219,11 @@ class BookKeeper:
         ensemble = sorted(list(found)[: journal.ensemble])
         fragments = [Fragment(last.sn + 1, ensemble, {name: found[name] for name in ensemble})]
         ledger = Ledger(
-            epoch, last.sn + 1, fragments, write_quorum=journal.write_quorum, ack_quorum=journal.ack_quorum
+            ledger_number(self._local.number, epoch),
+            last.sn + 1,
+            fragments,
+            write_quorum=journal.write_quorum,
+            ack_quorum=journal.ack_quorum,
         )
         book = Book([*book.ledgers, ledger])
         try:
@@ -234,6 +240,11 @@ class BookKeeper:
             self._world, self._ledgers, book, version, self._local, self._patience_ns, self._find, confirmed_sn, recovering,
             records_changes,
         )  # fmt: skip
+
+
+def ledger_number(group: int, epoch: int) -> int:
+    """Bookies know ledgers by their numbers alone: those of each group are apart. The first group's are its epochs."""
+    return (group - ROOT_GROUP) << LEDGERS_SHIFT | epoch
 
 
 def fits(reply: EntriesRead, from_sn: int) -> bool:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nodes.replicas.log import ReplicaLog, decode_group, mark_of
-from nodes.replicas.state import ReplicatedState
+from nodes.metadata_server.replica import Replica
+from nodes.replicas.log import decode_group, mark_of
 from nodes.trace.events import Cut, Durable
 from nodes.wake import Rounds
 from nodes.wire.messages import JournalGroup, Mark
-from nodes.world import World
 
 
 class NotNext(Exception):
@@ -20,10 +19,13 @@ class NotNext(Exception):
 
 
 class LocalJournal:
-    def __init__(self, world: World, log: ReplicaLog, state: ReplicatedState):
-        self._world = world
-        self._state = state
-        self.log = log
+    def __init__(self, replica: Replica):
+        self._world = replica.world
+        self._replica = replica
+        self._state = replica.state
+        self.log = replica.log
+        self.number = replica.group.number
+        """Of the group whose journal it is."""
         self.on_durable: Callable[[Mark], None] = lambda mark: None
         self._unsynced: list[Durable] = []
         self._cuts: list[tuple[int, str]] = []
@@ -32,6 +34,7 @@ class LocalJournal:
     def append(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
         """`on_durable` is called when it is."""
         self.log.append(mark, octets)
+        self._replica.pins.on_group(group)
         self._unsynced.append(
             Durable(mark.sn, mark.epoch, group.groupid, mark.crc, len(group.records), len(octets))
         )
@@ -57,8 +60,13 @@ class LocalJournal:
         self._cuts.append((sn, reason))
         await self._wanted.over()
 
+    async def rest(self) -> None:
+        """All that was taken is durable when it returns."""
+        await self._wanted.over()
+
     async def run(self) -> None:
         """For ever. Raises OSError of the disk."""
+        await self._replica.identity.keep()
         await self.log.sync()
         while True:
             await self._wanted.wait()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from nodes.config import MILLISECOND, SECOND, ServerConfig
+from nodes.metadata_server.tenure import Choice
 from nodes.protocols.baselines.bookkeeper import BookKeeper
 from nodes.protocols.baselines.quorum_journal import QuorumJournal
 from nodes.protocols.baselines.server import start
@@ -17,11 +18,14 @@ HADOOP_NS = 1 * SECOND
 HADOOP_SEGMENT_NS = 2 * SECOND
 
 
-def _starts(make: MakeSharedJournal, tail_ns: int) -> Callable[[World, ServerConfig], None]:
-    return lambda world, config: start(world, config, make, tail_ns)
+Start = Callable[[World, ServerConfig, Choice], None]
 
 
-REPLICATION: dict[str, Callable[[World, ServerConfig], None]] = {
+def _starts(make: MakeSharedJournal, tail_ns: int) -> Start:
+    return lambda world, config, choice: start(world, config, choice, make, tail_ns)
+
+
+REPLICATION: dict[str, Start] = {
     "shared-qjm": _starts(QuorumJournal, OFTEN_NS),
     "shared-filer": _starts(QuorumJournal, OFTEN_NS),
     "shared-hadoop": _starts(

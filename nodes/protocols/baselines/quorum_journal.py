@@ -74,6 +74,7 @@ class QuorumJournal:
         self._disks: dict[str, int] = {}
         """Of the nodes that count: what the view's record said last."""
         self._local = local
+        self._number = local.number
         self._patience_ns = patience_ns
         self._finished_only = finished_only
         self._segment_ns = segment_ns
@@ -133,13 +134,22 @@ class QuorumJournal:
         self._epoch, self._writer = epoch, None
         self._disks = (await self._view.configuration())[0].disks
         deadline_ns = self._world.clock.monotonic_ns() + timeout_ns
-        promises = await self._heard_from(NewEpoch(epoch), EpochPromised, self._suffices, deadline_ns)
+        promises = await self._heard_from(
+            NewEpoch(self._number, epoch), EpochPromised, self._suffices, deadline_ns
+        )
         if promises is None:
             return None
         last, source = end_of_journal(promises)
-        if await self._majority(AcceptJournal(epoch, last, source), JournalAccepted, deadline_ns) is None:
+        if (
+            await self._majority(
+                AcceptJournal(self._number, epoch, last, source), JournalAccepted, deadline_ns
+            )
+            is None
+        ):
             return None
-        finished = await self._majority(FinishSegment(epoch, last), SegmentFinished, deadline_ns)
+        finished = await self._majority(
+            FinishSegment(self._number, epoch, last), SegmentFinished, deadline_ns
+        )
         if finished is None:
             return None
         whole = {node: message.disk for node, message in finished.items()}
@@ -202,7 +212,7 @@ class QuorumJournal:
         """From one node after the other: whatever a node gives is right."""
         for _ in self._nodes:
             node = self._nodes[self._turn % len(self._nodes)]
-            question = ReadJournal(0, from_sn, 0, self._finished_only)
+            question = ReadJournal(0, self._number, from_sn, 0, self._finished_only)
             reply = await self._calls.ask(node, question, READ_NS)
             if isinstance(reply, JournalRead) and reply.groups and reply.from_sn == from_sn:
                 return reply.groups

@@ -9,9 +9,9 @@ from nodes.errors import FsError
 from nodes.metadata.lookup import TOP
 from nodes.metadata.operations import WRITES, Failed, Result
 from nodes.metadata.records import EndSessionRecord, RefuseRecord
+from nodes.metadata_server.idle_sessions import IdleSessions, check_fresh
 from nodes.protocols.paxos.member import Member
 from nodes.protocols.paxos.proposer import Proposer
-from nodes.replicas.idle_sessions import IdleSessions, check_fresh
 from nodes.replicas.lease import Lease
 from nodes.units import OpId
 from nodes.wire.messages import Answer, Checked, CheckOperation, Refused, Request

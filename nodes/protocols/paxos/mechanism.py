@@ -12,6 +12,7 @@ from typing import Any
 from nodes.blocks.keeper import BlockKeeper
 from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.metadata.operations import WRITES
+from nodes.metadata_server.handing import Handlers, hand
 from nodes.protocols.paxos import messages as m
 from nodes.protocols.paxos.ballot import BALLOT_FILE, BALLOT_MAX
 from nodes.protocols.paxos.member import Member, answer_questions, open_member
@@ -21,7 +22,6 @@ from nodes.protocols.paxos.takeover import JOINING, PRIMARY
 from nodes.replicas.anew import start_anew_if_damaged
 from nodes.replicas.election import Election, await_members
 from nodes.replicas.following import Following
-from nodes.replicas.handing import Handlers, hand
 from nodes.replicas.session import Session
 from nodes.replicas.view import INCARNATION, Place
 from nodes.scope import Tenure

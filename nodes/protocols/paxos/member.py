@@ -10,6 +10,7 @@ from typing import Any
 from nodes.config import GroupConfig, ServerConfig
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.pages import page_of
+from nodes.metadata_server.record_clock import RecordClock
 from nodes.protocols.paxos.acceptor import Acceptor
 from nodes.protocols.paxos.ballot import stored_ballot
 from nodes.protocols.paxos.leases import lease_ns
@@ -19,7 +20,6 @@ from nodes.protocols.paxos.packing import PACKINGS, Packing
 from nodes.protocols.paxos.queue import CoordinationQueue
 from nodes.replicas.lease import Term, term_of
 from nodes.replicas.log import named_fields
-from nodes.replicas.record_clock import RecordClock
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import GlobalView
 from nodes.storage.identity import Identity

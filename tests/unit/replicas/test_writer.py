@@ -9,9 +9,9 @@ from typing import Any, cast
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Made
 from nodes.metadata.records import MakeRecord
+from nodes.metadata_server.writer import JournalWriter
 from nodes.replicas.log import NOTHING, ReplicaLog
 from nodes.replicas.state import ReplicatedState
-from nodes.replicas.writer import JournalWriter
 from nodes.units import DIRECTORY, ROOT, OpId
 from nodes.wire.messages import JournalGroup, Mark
 from nodes.world import World

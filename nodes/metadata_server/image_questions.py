@@ -10,7 +10,7 @@ import msgspec
 from nodes.errors import FsError
 from nodes.metadata.images import ImageDamaged
 from nodes.metadata.paths import split
-from nodes.protocols.mams.imaging import Imaging
+from nodes.metadata_server.imaging import Imaging
 from nodes.slots import ImageStore
 from nodes.units import ROOT
 

@@ -10,15 +10,15 @@ import msgspec
 
 from nodes.config import MILLISECOND, SECOND
 from nodes.metadata.records import call_of
-from nodes.protocols.mams.checkpoints import messages as m
-from nodes.protocols.mams.checkpoints.ledger import (
+from nodes.metadata_server.checkpoints import messages as m
+from nodes.metadata_server.checkpoints.ledger import (
     PENDING,
     Checkpoint,
     Refused,
     checked_name,
 )
-from nodes.protocols.mams.checkpoints.reaching import Reaching
-from nodes.protocols.mams.replica import Replica
+from nodes.metadata_server.checkpoints.reaching import Reaching
+from nodes.metadata_server.replica import Replica
 from nodes.replicas.log import decode_group
 from nodes.wire.messages import Message
 from nodes.world import CoordinationError

@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from nodes.metadata.namespace import Namespace
-from nodes.protocols.mams.checkpoints.incarnation import (
+from nodes.metadata_server.checkpoints.incarnation import (
     Origin,
     aside,
     set_journal_aside,
     store_origin,
 )
-from nodes.protocols.mams.checkpoints.ledger import Barrier, Incarnation
-from nodes.protocols.mams.replica import Replica, empty_namespace
+from nodes.metadata_server.checkpoints.ledger import Barrier, Incarnation
+from nodes.metadata_server.replica import Replica, empty_namespace
 from nodes.replicas.log import NOTHING
 from nodes.replicas.view import Watch
 from nodes.trace.checkpoints import TakenBack
@@ -27,11 +27,13 @@ class Incarnations:
     def __init__(
         self,
         replica: Replica,
+        promise: Callable[[int], Awaitable[None]],
         changed: Callable[[], None],
         stop_reading: Callable[[], None],
         went_back: Callable[[], None],
     ):
         self._replica = replica
+        self._promise = promise
         self._stop_reading = stop_reading
         """Ends whatever else alters journal or namespace."""
         self._went_back = went_back
@@ -47,7 +49,9 @@ class Incarnations:
         while incarnation.number > replica.origin.incarnation:
             if self._going is None or self._going.done():
                 self._stop_reading()
-                self._going = replica.world.scope.spawn(go_back(replica, incarnation), "going back")
+                self._going = replica.world.scope.spawn(
+                    go_back(replica, self._promise, incarnation), "going back"
+                )
             await asyncio.shield(self._going)
             self._went_back()
         replica.void = Void(incarnation.number, incarnation.void.get(replica.group.name, []))
@@ -55,10 +59,12 @@ class Incarnations:
         await replica.pins.keep_up(ledger)
 
 
-async def go_back(replica: Replica, incarnation: Incarnation) -> None:
+async def go_back(
+    replica: Replica, promise: Callable[[int], Awaitable[None]], incarnation: Incarnation
+) -> None:
     """Ends with journal, namespace and images at the barrier. Nobody is served meanwhile. Raises OSError, JournalCorrupt."""
     group, disk = replica.group.name, replica.world.disk
-    await replica.pool.promise(incarnation.epochs[group])
+    await promise(incarnation.epochs[group])
     barrier = incarnation.barriers[group]
     started = at_barrier(replica, barrier)
     keeps = barrier.mark.sn if started is not None else 0
@@ -86,7 +92,7 @@ async def go_back(replica: Replica, incarnation: Incarnation) -> None:
     )  # fmt: skip
     origin = Origin(incarnation.number, incarnation.checkpoint, barrier.mark, groups, operations)
     await store_origin(disk, origin)
-    replica.begin_incarnation(origin)
+    replica.origin = origin
 
 
 async def cut_to(replica: Replica, sn: int, started: tuple[Namespace, Mark] | None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from nodes.metadata.records import BarrierRecord
-from nodes.protocols.mams.checkpoints.ledger import ASIDE, COMPLETE, VOID, Checkpoint, Ledger
+from nodes.metadata_server.checkpoints.ledger import ASIDE, COMPLETE, VOID, Checkpoint, Ledger
 from nodes.slots import ImageStore
 from nodes.wire.messages import JournalGroup
 

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable
 
 from nodes.config import MILLISECOND, SECOND
-from nodes.protocols.mams.checkpoints import messages as m
-from nodes.protocols.mams.checkpoints.ledger import Checkpoint, Refused
-from nodes.protocols.mams.replica import Replica
+from nodes.metadata_server.checkpoints import messages as m
+from nodes.metadata_server.checkpoints.ledger import Checkpoint, Refused
+from nodes.metadata_server.replica import Replica
 from nodes.replicas.view import Configuration
 from nodes.wire.messages import Mark
 

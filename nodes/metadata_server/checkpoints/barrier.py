@@ -11,11 +11,11 @@ from collections.abc import Coroutine
 
 from nodes.config import MILLISECOND, SECOND
 from nodes.metadata.records import BarrierRecord
-from nodes.protocols.mams.checkpoints import messages as m
-from nodes.protocols.mams.checkpoints.ledger import PENDING, Barrier
-from nodes.protocols.mams.replica import Replica
-from nodes.replicas.answering import Answering
-from nodes.replicas.writer import JournalWriter
+from nodes.metadata_server.answering import Answering
+from nodes.metadata_server.checkpoints import messages as m
+from nodes.metadata_server.checkpoints.ledger import PENDING, Barrier
+from nodes.metadata_server.replica import Replica
+from nodes.metadata_server.writer import JournalWriter
 from nodes.scope import Scope
 from nodes.trace.checkpoints import BarrierWritten, BlocksAtBarrier
 from nodes.wire.calls import Reply

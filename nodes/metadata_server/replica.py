@@ -1,29 +1,25 @@
-"""What every metadata server of a group has, whatever its role: journal, namespace, view, peers."""
+"""What every metadata server of a group has on its disk, whatever its family and its role: journal, images, namespace, incarnation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from nodes.config import GroupConfig, ServerConfig
 from nodes.metadata.namespace import Namespace
-from nodes.protocols.mams.checkpoints.incarnation import Origin, set_journal_aside, stored_origin
-from nodes.protocols.mams.checkpoints.ledger import Ledger
-from nodes.protocols.mams.checkpoints.pins import Pins
-from nodes.protocols.mams.pool_node import EPOCH_FILE, EPOCH_FORMAT, EPOCH_MAGIC, PoolNode
-from nodes.protocols.mams.quarantine import FILE as UNFIT_FILE
-from nodes.protocols.mams.quarantine import Unfit, stored_unfit
-from nodes.protocols.mams.ssp import Ssp
-from nodes.replicas.forcing import Forcing
+from nodes.metadata_server.checkpoints.incarnation import Origin, set_journal_aside, stored_origin
+from nodes.metadata_server.checkpoints.ledger import Ledger
+from nodes.metadata_server.checkpoints.pins import Pins
+from nodes.metadata_server.forcing import Forcing
+from nodes.metadata_server.quarantine import FILE as UNFIT_FILE
+from nodes.metadata_server.quarantine import Unfit, stored_unfit
+from nodes.metadata_server.record_clock import RecordClock
 from nodes.replicas.log import NOTHING, ReplicaLog, base_under
-from nodes.replicas.record_clock import RecordClock
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import GlobalView, Place
-from nodes.slots import CrossGroup, GroupHost, ImageStore, MakeImageStore, StoredFile
+from nodes.slots import ImageStore, MakeImageStore, StoredFile
 from nodes.storage.identity import Identity
 from nodes.storage.journal_file import Journal, JournalCorrupt
-from nodes.storage.sealed import SealBroken, UnknownSeal, unseal
+from nodes.storage.sealed import SealBroken
 from nodes.trace.events import Applied, JournalOpened, StepTaken, Warned
 from nodes.trace.pool_events import JournalPruned
 from nodes.wire.calls import Calls
@@ -33,14 +29,6 @@ from nodes.world import World
 
 IMAGES_TO_START_FROM = 2
 """The journal reaches back to the older one: where one bit of the newest has rotted the server begins from that (safety rule 18)."""
-
-
-class Choice(NamedTuple):
-    """The mechanisms of the slots that this family has."""
-
-    image_store: MakeImageStore
-    cross_group: Callable[[GroupHost], CrossGroup]
-    journal_sync: type[Ssp]
 
 
 @dataclass
@@ -54,9 +42,7 @@ class Replica:
     images: ImageStore
     log: ReplicaLog
     state: ReplicatedState
-    pool: PoolNode
     calls: Calls
-    choice: Choice
     ledger: Ledger
     pins: Pins
     origin: Origin
@@ -99,31 +85,12 @@ class Replica:
         if self.log.prune(min(sn, self.images.kept_sn(images, first_sn))):
             self.world.trace.emit(JournalPruned(self.log.base.sn + 1))
 
-    async def promise_view(self) -> None:
-        """A server that lost its promises makes them anew: every epoch that an earlier life promised was in the view before.
-
-        Raises CoordinationError.
-        """
-        try:
-            await self.world.disk.move(EPOCH_FILE, f"aside/{EPOCH_FILE}")
-        except FileNotFoundError:
-            pass
-        await self.world.coordination.sync(self.view.path("epoch"))
-        epoch, _ = await self.view.epoch()
-        await self.pool.promise(epoch.epoch)
-        self.pool.deaf = False
-
     def is_in_step(self, place: Place) -> None:
         """The view says standby: all that was acknowledged is here, and this server counts from now on. Raises OSError."""
         if self.unfit is not None and self.log.last.sn >= place.sn:
             self.world.disk.remove(UNFIT_FILE)
             self.world.trace.emit(Warned(f"{self.name} has been renewed and counts again"))
-            self.unfit, self.pool.unfit = None, False
-
-    def begin_incarnation(self, origin: Origin) -> None:
-        """The disk has gone back; what other incarnations say is not heard from here on."""
-        self.origin = origin
-        self.pool.incarnation = origin.incarnation
+            self.unfit = None
 
     @property
     def reaches_barrier(self) -> bool:
@@ -139,31 +106,21 @@ class Replica:
 
 
 def open_replica(
-    world: World,
-    config: ServerConfig,
-    group: GroupConfig,
-    choice: Choice,
+    world: World, config: ServerConfig, group: GroupConfig, image_store: MakeImageStore
 ) -> Replica:
-    """Reads image, journal and promised epoch. Raises Damaged, UnknownFormat, OSError."""
+    """Reads image and journal, and applies what they know to be committed. Raises Damaged, UnknownFormat, OSError."""
     unfit = stored_unfit(world.disk)
     if unfit is not None and not unfit.moved:
         raise SealBroken(unfit.reason)
-    holes = config.cluster.holes
+    cluster, holes, mutations = config.cluster, config.cluster.holes, config.cluster.mutations
     origin = stored_origin(world.disk)
-    mutations = config.cluster.mutations
-    journal = Journal.open(world.disk, "journal", mutations, config.cluster.knobs)
+    journal = Journal.open(world.disk, "journal", mutations, cluster.knobs)
     identity = Identity(world, journal)
     replica: Replica
-    images = choice.image_store(
-        world,
-        config.cluster.image_partitions,
-        lambda: replica.journal_report(),
-        lambda: replica.log.base.sn + 1,
-        config.cluster.mutations,
-    )
+    images = image_store(
+        world, cluster.image_partitions, lambda: replica.journal_report(), lambda: replica.log.base.sn + 1, mutations
+    )  # fmt: skip
     images.bar(origin.incarnation, origin.barrier.sn)
-    state: ReplicatedState
-    pins = Pins(images, group.name, lambda: state.namespace.tree.bodies.next_block, holes.checkpoint_unpinned)
     namespace, image = stored_namespace(images, journal, config, group)
     base = base_under(journal, image)
     if base is None:
@@ -172,7 +129,8 @@ def open_replica(
     state = ReplicatedState(
         namespace, image.sn, lambda sn, epoch, digest: tell_applied(world, sn, epoch, digest)
     )
-    state.forgets = config.cluster.mutations.duplicate_after_second_failover
+    state.forgets = mutations.duplicate_after_second_failover
+    pins = Pins(images, group.name, lambda: state.namespace.tree.bodies.next_block, holes.checkpoint_unpinned)
     commit_sn = image.sn
     for written in log.load():
         pins.on_group(written)
@@ -184,53 +142,12 @@ def open_replica(
         JournalOpened(log.base.sn + 1, last.sn, last.epoch, last.crc, journal.cut_octets, image.sn)
     )
     state.commit(commit_sn)
-    promised, promises_lost = last.epoch, False
-    try:
-        promised = max(promised, stored_epoch(world))
-    except UnknownSeal:
-        raise
-    except SealBroken as broken:
-        promises_lost = True
-        told = f"{broken}; it is moved to aside/{EPOCH_FILE}, and {world.name} takes no journals before it has promised the epoch of the view anew"
-        world.trace.emit(Warned(told))
-    calls = Calls(world)
     view = GlobalView(world.coordination, group.name, world.name, holes.stale_view_write)
-    pool = PoolNode(
-        world,
-        log,
-        state,
-        promised,
-        identity,
-        holes,
-        lambda: rebuild(replica),
-        lambda sn: keep_aside(replica, sn),
-        choice.journal_sync.acknowledged,
-        mutations.ack_of_gap,
-    )
-    pool.on_written = pins.on_group
-    ledger = Ledger(world, [each.name for each in config.cluster.groups])
-    forcing = Forcing(world, config.cluster.mutations.floor_without_way_back)
+    ledger = Ledger(world, [each.name for each in cluster.groups])
+    forcing = Forcing(world, mutations.floor_without_way_back)
     replica = Replica(
-        world,
-        config,
-        group,
-        view,
-        images,
-        log,
-        state,
-        pool,
-        calls,
-        choice,
-        ledger,
-        pins,
-        origin,
-        forcing,
-        identity,
-        unfit,
-    )
-    pool.unfit = unfit is not None
-    pool.deaf = pool.unfit or promises_lost
-    replica.begin_incarnation(origin)
+        world, config, group, view, images, log, state, Calls(world), ledger, pins, origin, forcing, identity, unfit
+    )  # fmt: skip
     return replica
 
 
@@ -257,14 +174,6 @@ def tell_applied(world: World, sn: int, epoch: int, digest: int) -> None:
 def empty_namespace(config: ServerConfig, group: GroupConfig) -> Namespace:
     holes, mutations = config.cluster.holes, config.cluster.mutations
     return Namespace(group.number, holes.short_duplicate_memory, holes.dentry_locks_only, mutations)
-
-
-def stored_epoch(world: World) -> int:
-    """Raises SealBroken, OSError."""
-    try:
-        return unseal(EPOCH_FILE, EPOCH_MAGIC, EPOCH_FORMAT, world.disk.read(EPOCH_FILE), int)
-    except FileNotFoundError:
-        return 0
 
 
 async def keep_aside(replica: Replica, sn: int) -> None:

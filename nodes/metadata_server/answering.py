@@ -15,11 +15,11 @@ from nodes.metadata.operations import WRITES, Absent, Failed, Result
 from nodes.metadata.placement import Placement
 from nodes.metadata.planning import ALONE, Look, Split, Way
 from nodes.metadata.records import EndSessionRecord, RefuseRecord
-from nodes.replicas.idle_sessions import IdleSessions, check_fresh
+from nodes.metadata_server.idle_sessions import IdleSessions, check_fresh
+from nodes.metadata_server.record_clock import RecordClock
+from nodes.metadata_server.writer import JournalWriter
 from nodes.replicas.lease import Lease
-from nodes.replicas.record_clock import RecordClock
 from nodes.replicas.state import ReplicatedState
-from nodes.replicas.writer import JournalWriter
 from nodes.slots import CrossGroup, Position
 from nodes.units import OpId
 from nodes.wire.messages import Answer, Checked, CheckOperation, Referred, Refused, Request

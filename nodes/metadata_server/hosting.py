@@ -9,10 +9,10 @@ from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Result
 from nodes.metadata.pages import Crossed
 from nodes.metadata.records import DecideRecord, Record
-from nodes.protocols.mams.neighbours import Neighbours
-from nodes.protocols.mams.replica import Replica
-from nodes.replicas.answering import Answering
-from nodes.replicas.writer import JournalWriter
+from nodes.metadata_server.answering import Answering
+from nodes.metadata_server.neighbours import Neighbours
+from nodes.metadata_server.replica import Replica
+from nodes.metadata_server.writer import JournalWriter
 from nodes.scope import Scope
 from nodes.slots import Position
 from nodes.units import OpId

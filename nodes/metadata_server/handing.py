@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nodes.replicas.answering import Answering
+from nodes.metadata_server.answering import Answering
 from nodes.replicas.following import Following
 from nodes.trace.events import Warned
 from nodes.wire.messages import CheckOperation, Message, Request

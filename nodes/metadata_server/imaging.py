@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from nodes.config import MILLISECOND, SECOND
 from nodes.metadata.pages import Log
-from nodes.protocols.mams.image_wish import Wish
-from nodes.protocols.mams.messages import ImageGoesOn, ImageTaken, Prune, TakeImage
-from nodes.protocols.mams.replica import Replica
-from nodes.protocols.mams.ssp import Ssp
-from nodes.replicas.answering import Answering
-from nodes.scope import Scope
-from nodes.slots import StoredImage
+from nodes.metadata_server.answering import Answering
+from nodes.metadata_server.image_wish import Wish
+from nodes.metadata_server.messages import ImageGoesOn, ImageTaken, Prune, TakeImage
+from nodes.metadata_server.replica import Replica
+from nodes.slots import ImageTakers, StoredImage
 from nodes.wire.messages import Mark
 
 PAPER = "VSSP §III.D"
@@ -23,8 +21,6 @@ SILENCE_NS = 3 * SECOND
 """Who takes an image and has not been heard of for so long takes none. It is longer than an acknowledgement may be late: an image that is begun
 anew costs everybody more than one that comes later."""
 LOOK_NS = 5 * MILLISECOND
-GROUPS_AT_ONCE = 8
-"""Groups that a standby applies in one turn after its namespace stood still."""
 LINGER_NS = 5 * SECOND
 """What a renewing session was reading is kept for so long after its end."""
 GIVES_WAY_NS = 2 * SECOND
@@ -39,12 +35,12 @@ class Imaging:
     def __init__(
         self,
         replica: Replica,
-        sync: Ssp,
+        takers: ImageTakers,
         answering: Answering,
         epoch: int,
     ):
         self._replica = replica
-        self._sync = sync
+        self._takers = takers
         self._answering = answering
         self._epoch = epoch
         self._ordered = ""
@@ -95,7 +91,7 @@ class Imaging:
 
     def order_now(self) -> str:
         """Why no image can be taken; empty when one will be."""
-        if not self._sync.participants:
+        if not self._takers.standbys():
             return "no standby is in step that could take one"
         self._wish.begin(self._orders)
         return ""
@@ -162,7 +158,7 @@ class Imaging:
 
     def _order(self) -> None:
         """The standbys take turns."""
-        standbys = list(self._sync.participants)
+        standbys = self._takers.standbys()
         if not standbys:
             return
         self._ordered = standbys[self._orders % len(standbys)]
@@ -222,10 +218,10 @@ class Imaging:
             if self._gives_way():
                 continue
             self._forces = 2 * self._octets >= self._replica.config.cluster.log_octets
-            failure = self._wish.failure(bool(self._sync.participants))
+            failure = self._wish.failure(bool(self._takers.standbys()))
             if failure:
                 self._step("failed", failure)
-            if self._forces and not self._sync.participants:
+            if self._forces and not self._takers.standbys():
                 await self._take_alone()
             elif self._forces or self._wish.stands or self._is_due():
                 self._order()
@@ -287,7 +283,7 @@ class Imaging:
             self._taken(mark.sn, holders)
 
     async def _survey(self, again: bool = False) -> list[StoredImage]:
-        nodes = [self._replica.name, *self._sync.participants]
+        nodes = [self._replica.name, *self._takers.standbys()]
         self._surveys = True
         try:
             return await self._replica.images.survey(nodes, again)
@@ -296,14 +292,10 @@ class Imaging:
 
     def _prune(self, images: list[StoredImage]) -> None:
         """Journals below the newest image that is whole on a majority, at those who have it; but never what somebody is known to need."""
-        safe = [
-            image
-            for image in images
-            if all(each.has_write_quorum(image.holders) for each in self._sync.configurations)
-        ]
+        safe = [image for image in images if self._takers.suffice(image.holders)]
         if not safe:
             return
-        needed = [participant.matched.sn for participant in self._sync.participants.values()]
+        needed = self._takers.matched_sns()
         needed += [self._needed(tails, images) for tails in self.juniors.values()]
         sn = min([safe[-1].sn, *needed])
         for node in safe[-1].holders:
@@ -319,61 +311,3 @@ class Imaging:
         if common is not None and log.last.sn - common <= self._replica.config.cluster.image_gap:
             return common
         return min((image.sn for image in images), default=0)
-
-
-async def take_image(replica: Replica, order: TakeImage, scope: Scope) -> ImageTaken:
-    """The standby's part: its namespace stands still while the image is made, some milliseconds at a time. Raises OSError."""
-    state = replica.state
-    mark = replica.log.mark_at(state.applied_sn)
-    assert mark is not None, f"sn {state.applied_sn} is applied and not in the journal"
-
-    def dumped() -> None:
-        scope.spawn(_catch_up(replica), "catch up")
-
-    state.freeze()
-    holders = await replica.images.write(state.namespace, mark, order.replicas, dumped)
-    return ImageTaken(order.epoch, order.order, mark.sn, holders)
-
-
-async def _catch_up(replica: Replica) -> None:
-    while not replica.state.catch_up(GROUPS_AT_ONCE):
-        await replica.world.clock.sleep(0)
-
-
-class Photographer:
-    """On every server: carries out the active's order for an image while there is nothing else to do."""
-
-    def __init__(self, replica: Replica):
-        self._replica = replica
-        self._scope: Scope | None = None
-        self._taken: ImageTaken | None = None
-        """The last image; whoever asks for it again has not heard of it."""
-
-    def on_order(self, peer: str, order: TakeImage, session: Scope | None) -> None:
-        """Says that it takes none when it has another in hand or may not (no `session`); that it goes on, when it has this one in hand."""
-        send, taken = self._replica.world.network.send, self._taken
-        if taken is not None and (taken.epoch, taken.order) == (order.epoch, order.order):
-            send(peer, taken)
-            return
-        name = f"image {order.order} of epoch {order.epoch}"
-        busy = self._scope is not None and self._scope.busy
-        if busy and self._scope is not None and self._scope.name == name:
-            send(peer, ImageGoesOn(order.epoch, order.order))
-            return
-        if busy or session is None:
-            send(peer, ImageTaken(order.epoch, order.order, 0, []))
-            return
-        self.stop()
-        self._scope = session.child(name)
-        self._scope.spawn(self._take(peer, order, self._scope), "image")
-
-    async def _take(self, peer: str, order: TakeImage, scope: Scope) -> None:
-        self._taken = await take_image(self._replica, order, scope)
-        self._replica.world.network.send(peer, self._taken)
-
-    def stop(self) -> None:
-        """The namespace may change again."""
-        if self._scope is not None:
-            self._scope.close()
-            self._scope = None
-            self._replica.state.thaw()

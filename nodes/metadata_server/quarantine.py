@@ -7,10 +7,11 @@ acknowledged. It is a sealed file (nodes/storage/sealed.py).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
-from nodes.protocols.mams.checkpoints import incarnation
-from nodes.protocols.mams.pool_node import EPOCH_FILE
+from nodes.metadata_server.checkpoints import incarnation
 from nodes.storage.aside import move_aside, unused_directory
 from nodes.storage.identity import DISK_FILE
 from nodes.storage.sealed import SealBroken, UnknownSeal, seal, unseal
@@ -42,8 +43,10 @@ def stored_unfit(disk: Disk) -> Unfit | None:
         return Unfit(str(broken), "", False)
 
 
-async def quarantine(disk: Disk, reason: str) -> Unfit:
-    """Moves journal, images and all small files under `aside/`; durable when it returns. Whoever finds it unfinished begins it again.
+async def quarantine(disk: Disk, reason: str, files: Sequence[str]) -> Unfit:
+    """Moves journal, images and all small files, `files` of the family among them, under `aside/`; durable when it returns.
+
+    Whoever finds it unfinished begins it again.
 
     Raises OSError.
     """
@@ -54,12 +57,12 @@ async def quarantine(disk: Disk, reason: str) -> Unfit:
     )
     unfit = Unfit(before.reason if before is not None and begun else reason, directory, False)
     await disk.replace(FILE, seal(MAGIC, FORMAT, unfit))
-    await move_aside(disk, _everything(disk), directory)
+    await move_aside(disk, _everything(disk, files), directory)
     unfit = msgspec.structs.replace(unfit, moved=True)
     await disk.replace(FILE, seal(MAGIC, FORMAT, unfit))
     return unfit
 
 
-def _everything(disk: Disk) -> list[str]:
+def _everything(disk: Disk, small: Sequence[str]) -> list[str]:
     files = [f"{directory}/{name}" for directory in (JOURNAL, IMAGES) for name in disk.names(directory)]
-    return [*files, EPOCH_FILE, incarnation.FILE, DISK_FILE]
+    return [*files, *small, incarnation.FILE, DISK_FILE]

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.metadata.records import call_of, result_sum_of
+from nodes.metadata_server.shared_steps import shared_step
 from nodes.replicas.log import ReplicaLog, encode_group
-from nodes.replicas.shared import shared_step
 from nodes.replicas.state import ReplicatedState
 from nodes.slots import JournalSync
 from nodes.trace.events import Committed

@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from nodes.config import MILLISECOND, SECOND
-from nodes.protocols.mams.checkpoints import messages as m
-from nodes.protocols.mams.checkpoints.barrier import GroupBarrier
-from nodes.protocols.mams.checkpoints.ledger import (
+from nodes.metadata_server.checkpoints import messages as m
+from nodes.metadata_server.checkpoints.barrier import GroupBarrier
+from nodes.metadata_server.checkpoints.ledger import (
     COMPLETE,
     VOID,
     Barrier,
@@ -22,7 +22,7 @@ from nodes.protocols.mams.checkpoints.ledger import (
     Refused,
     Seen,
 )
-from nodes.protocols.mams.replica import Replica
+from nodes.metadata_server.replica import Replica
 from nodes.trace.checkpoints import CheckpointOutcome
 from nodes.wire.calls import Question, Reply
 from nodes.world import CoordinationError

@@ -8,7 +8,7 @@ from typing import Any
 from nodes.config import MILLISECOND, SECOND
 from nodes.metadata.operations import Done
 from nodes.metadata.records import AlterRecord, OpenSessionRecord
-from nodes.replicas.answering import Answering
+from nodes.metadata_server.answering import Answering
 from nodes.units import ROOT, OpId
 from nodes.world import World
 
