@@ -156,6 +156,9 @@ class ImageTakers(Protocol):
     def suffice(self, holders: list[str]) -> bool:
         """Whether an image on these servers survives what the family survives."""
 
+    def pruned(self, sn: int) -> None:
+        """The active's own journal begins behind `sn` now."""
+
 
 # --- journal_sync ----------------------------------------------------------------------------------------------------
 

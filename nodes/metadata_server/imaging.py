@@ -301,6 +301,7 @@ class Imaging:
         for node in safe[-1].holders:
             if node == self._replica.name:
                 self._replica.prune(sn)
+                self._takers.pruned(self._replica.log.base.sn)
             else:
                 self._replica.world.network.send(node, Prune(self._epoch, sn))
 

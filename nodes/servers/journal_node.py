@@ -34,6 +34,7 @@ from nodes.wire.journal_messages import (
     JournalWritten,
     NewEpoch,
     OutOfStep,
+    PruneJournal,
     ReadJournal,
     SegmentFinished,
     StartSegment,
@@ -52,7 +53,7 @@ FETCH_NS = 500 * MILLISECOND
 AHEAD_MAX = 1 << 16
 """Writers that a node may have missed. An epoch within it that nobody writes in is outbid by the next writer, who is told of it."""
 
-Writers = NewEpoch | AcceptJournal | FinishSegment | StartSegment | WriteJournal
+Writers = NewEpoch | AcceptJournal | FinishSegment | StartSegment | WriteJournal | PruneJournal
 
 
 class Kept(msgspec.Struct, array_like=True):
@@ -62,6 +63,8 @@ class Kept(msgspec.Struct, array_like=True):
     written_in: int = 0
     accepted_in: int = 0
     finished: Mark = NOTHING
+    base: Mark = NOTHING
+    """The journal begins behind it, or behind a later group that pruning has made the last of what is gone."""
 
 
 class Files(NamedTuple):
@@ -95,7 +98,7 @@ class KeptJournal:
             self._kept = Kept()
         journal = Journal.open(world.disk, files.journal, self._mutations, config.cluster.knobs)
         self._identity = Identity(world, journal, files.identity)
-        self._log = ReplicaLog(journal, NOTHING, False)
+        self._log = ReplicaLog(journal, self._base_of(journal), False)
         self._good_sn = 0
         """Everything up to here is committed."""
         for written in self._log.load():
@@ -115,6 +118,15 @@ class KeptJournal:
         self._replies: list[tuple[str, Message]] = []
         self._stored = 0
 
+    def _base_of(self, journal: Journal) -> Mark:
+        """The mark before the journal's first group. One that was to begin anew and did not get so far does so now."""
+        if journal.first_sn <= self._kept.base.sn:
+            journal.restart_at(self._kept.base.sn + 1)
+        if journal.last_sn < journal.first_sn:
+            return self._kept.base
+        [(_, first)] = journal.entries(journal.first_sn, journal.first_sn)
+        return decode_group(first).previous
+
     # --- steps -------------------------------------------------------------------------------------------------
 
     def on_message(self, peer: str, message: ReadJournal | Writers) -> None:
@@ -129,7 +141,7 @@ class KeptJournal:
         if message.epoch and message.epoch == self._kept.promised:
             end = self._log.last.sn
         groups = self._log.octets(message.from_sn, end, READ_OCTETS)
-        self._world.network.send(peer, JournalRead(message.call, message.from_sn, groups))
+        self._world.network.send(peer, JournalRead(message.call, message.from_sn, groups, self._log.base))
 
     # --- the one writer ----------------------------------------------------------------------------------------
 
@@ -176,6 +188,9 @@ class KeptJournal:
             reply = await self._accept(message)
         elif isinstance(message, FinishSegment):
             reply = self._finish(message)
+        elif isinstance(message, PruneJournal):
+            self._log.prune(min(message.sn, self._kept.finished.sn))
+            reply = None
         else:
             reply = await self._start_segment(message)
         if reply is not None:
@@ -244,7 +259,13 @@ class KeptJournal:
                 reply = await self._calls.ask(
                     source, ReadJournal(0, self._group, sn + 1, epoch, False), FETCH_NS
                 )
-                if not isinstance(reply, JournalRead) or not reply.groups or sn >= last.sn:
+                if not isinstance(reply, JournalRead) or sn >= last.sn:
+                    break
+                if sn < reply.base.sn <= last.sn:
+                    await self._begin_behind(reply.base)
+                    sn = reply.base.sn
+                    continue
+                if not reply.groups:
                     break
                 for octets in reply.groups:
                     sn += 1
@@ -252,6 +273,21 @@ class KeptJournal:
                         await log.cut(min(sn - 1, log.last.sn))
                         self._append(sn, octets)
         return log.holds(last)
+
+    async def _begin_behind(self, base: Mark) -> None:
+        """What is before `base` is pruned elsewhere, so that it was finished: this journal goes on there, with nothing else if it lacks the group.
+
+        Said on the disk before the journal is emptied: a crash in between ends with the same. Raises OSError.
+        """
+        self._finished(base)
+        if self._log.holds(base):
+            return
+        self._kept.base = base
+        await self._keep_state()
+        await self._log.restart_at(base)
+
+    async def _keep_state(self) -> None:
+        await self._world.disk.replace(self._state_file, seal(MAGIC, FORMAT, self._kept))
 
     async def _make_durable(self) -> None:
         await self._log.sync()
@@ -262,7 +298,7 @@ class KeptJournal:
             self._stored = 0
         if self._changed:
             self._changed = False
-            await self._world.disk.replace(self._state_file, seal(MAGIC, FORMAT, self._kept))
+            await self._keep_state()
         replies, self._replies = self._replies, []
         for peer, reply in replies:
             self._world.network.send(peer, reply)

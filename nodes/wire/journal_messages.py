@@ -83,6 +83,13 @@ class WriteJournal(WriterMessage, array_like=True, tag=True, gc=False):
     """One encoded group."""
 
 
+class PruneJournal(WriterMessage, array_like=True, tag=True, gc=False):
+    """Images of the servers reach beyond `sn`: nobody needs the finished part up to there."""
+
+    epoch: int
+    sn: int
+
+
 class JournalWritten(Message, array_like=True, tag=True, gc=False):
     """Everything up to `mark` is durable here."""
 
@@ -110,6 +117,8 @@ class JournalRead(Reply, array_like=True, tag=True, gc=False):
 
     from_sn: int
     groups: list[bytes]
+    base: Mark = Mark(0, 0, 0, 0)
+    """The group before the first that is here: everything up to it was pruned."""
 
 
 # --- bookies ---------------------------------------------------------------------------------------------------------
@@ -163,6 +172,6 @@ class EntriesRead(Reply, array_like=True, tag=True, gc=False):
 
 JOURNAL_MESSAGES: tuple[type[Message], ...] = (
     NewEpoch, EpochPromised, HigherEpoch, AcceptJournal, JournalAccepted, FinishSegment, SegmentFinished, StartSegment,
-    WriteJournal, JournalWritten, OutOfStep, ReadJournal, JournalRead,
+    WriteJournal, PruneJournal, JournalWritten, OutOfStep, ReadJournal, JournalRead,
     AddEntry, EntryAdded, LedgerFenced, ReadEntries, EntriesRead,
 )  # fmt: skip

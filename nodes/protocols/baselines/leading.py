@@ -10,7 +10,7 @@ from nodes.metadata_server.replica import Replica
 from nodes.metadata_server.tenure import Choice, ServingLeader
 from nodes.metadata_server.writer import JournalWriter
 from nodes.protocols.baselines.local import LocalJournal, NotNext
-from nodes.protocols.baselines.readers import Readers
+from nodes.protocols.baselines.readers import Readers, read_on
 from nodes.protocols.baselines.shared_journal import JournalLost, SharedJournal, SharedWriter
 from nodes.replicas.leader import LOOK_NS, outlive_holders, write_epoch
 from nodes.replicas.log import decode_group
@@ -31,14 +31,12 @@ class Leading(ServingLeader):
         choice: Choice,
         journal: SharedJournal,
         local: LocalJournal,
-        readers: Readers,
         tenure: Tenure,
         ended: Callable[[], None],
     ):
         super().__init__(replica, choice, tenure, ended)
         self._journal = journal
         self._local = local
-        self._readers = readers
         self._epoch = 0
 
     @property
@@ -101,17 +99,16 @@ class Leading(ServingLeader):
         replica = self._replica
         await self._local.cut(replica.state.commit_sn, "what was not known to be committed is read again")
         while replica.log.last.sn < end_sn:
-            groups = await self._journal.read(replica.log.last.sn + 1)
-            if groups:
-                try:
-                    await self._local.take(groups)
-                except (NotNext, msgspec.DecodeError) as error:
-                    replica.world.trace.emit(Warned(str(error)))
-                    return False
-            elif replica.world.clock.monotonic_ns() > deadline_ns:
+            try:
+                groups = await read_on(replica, self._journal, self._local)
+            except (NotNext, msgspec.DecodeError) as error:
+                replica.world.trace.emit(Warned(str(error)))
                 return False
-            else:
-                await replica.world.clock.sleep(LOOK_NS)
+            if groups:
+                continue
+            if replica.world.clock.monotonic_ns() > deadline_ns:
+                return False
+            await replica.world.clock.sleep(LOOK_NS)
         return replica.log.last.sn == end_sn
 
     async def _open_journal(self, timeout_ns: int) -> bool:
@@ -121,8 +118,9 @@ class Leading(ServingLeader):
         if sync is None:
             return False
         self._local.on_durable = sync.on_own_durable
-        self._tenure.spawn(self._readers.follow(), "readers")
-        writer = self._open_writer(sync, self._readers)
+        readers = Readers(replica, sync.prune)
+        self._tenure.spawn(readers.follow(), "readers")
+        writer = self._open_writer(sync, readers)
         self._report_commits(writer)
         self._tenure.spawn(self._keep(sync), "journal")
         writer.close_group()

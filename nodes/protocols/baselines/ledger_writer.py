@@ -192,6 +192,9 @@ class LedgerWriter:
 
     # --- time --------------------------------------------------------------------------------------------------
 
+    def prune(self, sn: int) -> None:
+        """Ledgers are kept: one lasts as long as its writer."""
+
     async def keep(self) -> None:
         while True:
             await self.tend()

@@ -15,6 +15,7 @@ import msgspec
 from nodes.config import MILLISECOND, ClusterConfig
 from nodes.protocols.baselines.local import LocalJournal
 from nodes.protocols.baselines.quorum_writer import QuorumWriter
+from nodes.protocols.baselines.shared_journal import BeginsLater
 from nodes.replicas.disks import Roll
 from nodes.replicas.view import GlobalView, ViewMoved
 from nodes.trace.ignoring import Ignoring
@@ -210,13 +211,17 @@ class QuorumJournal:
 
     async def read(self, from_sn: int) -> list[bytes]:
         """From one node after the other: whatever a node gives is right."""
+        begins_later = False
         for _ in self._nodes:
             node = self._nodes[self._turn % len(self._nodes)]
             question = ReadJournal(0, self._number, from_sn, 0, self._finished_only)
             reply = await self._calls.ask(node, question, READ_NS)
             if isinstance(reply, JournalRead) and reply.groups and reply.from_sn == from_sn:
                 return reply.groups
+            begins_later |= isinstance(reply, JournalRead) and reply.base.sn >= from_sn
             self._turn += 1
+        if begins_later:
+            raise BeginsLater(f"the shared journal has no sn {from_sn} any more")
         return []
 
     # --- writing -----------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from nodes.wire.journal_messages import (
     HigherEpoch,
     JournalWritten,
     OutOfStep,
+    PruneJournal,
     SegmentFinished,
     StartSegment,
     WriteJournal,
@@ -113,6 +114,9 @@ class QuorumWriter:
     def holders(self, sn: int) -> list[str]:
         mine = [self._world.name] if self._own_sn >= sn else []
         return mine + [name for name, node in self._nodes.items() if node.acknowledged_sn >= sn]
+
+    def prune(self, sn: int) -> None:
+        self._send_to_all(PruneJournal(self._journal, self._epoch, sn))
 
     def _many(self, there: Callable[[Node], bool]) -> bool:
         return sum(there(node) for node in self._nodes.values()) > len(self._nodes) // 2

@@ -16,7 +16,7 @@ from nodes.metadata_server.server import MetadataServer
 from nodes.metadata_server.tenure import Choice
 from nodes.protocols.baselines.leading import Leading
 from nodes.protocols.baselines.local import LocalJournal, NotNext
-from nodes.protocols.baselines.readers import Readers
+from nodes.protocols.baselines.readers import read_on
 from nodes.protocols.baselines.shared_journal import MakeSharedJournal
 from nodes.replicas.anew import start_anew_if_damaged
 from nodes.replicas.view import ACTIVE, INCARNATION, STANDBY
@@ -44,7 +44,6 @@ class SharedJournalServer:
         cluster = server.config.cluster
         patience_ns = cluster.timing.ack_timeout_ms * MILLISECOND
         self._journal = make_journal(world, cluster, replica.view, self._local, patience_ns)
-        self._readers = Readers(replica)
         self._tailing: Scope | None = None
         self.handlers: Handlers = self._journal.handlers
 
@@ -101,9 +100,7 @@ class SharedJournalServer:
                 over()
                 self._follow_journal()
 
-            return Leading(
-                self._replica, self._choice, self._journal, self._local, self._readers, tenure, ended
-            )
+            return Leading(self._replica, self._choice, self._journal, self._local, tenure, ended)
 
         await self._server.session.lead(make)
 
@@ -120,17 +117,16 @@ class SharedJournalServer:
         await local.cut(replica.state.commit_sn, "what was not known to be committed is read again")
         while True:
             try:
-                groups = await self._journal.read(replica.log.last.sn + 1)
-                await local.take(groups)
+                came = await read_on(replica, self._journal, local)
             except CoordinationError:
-                groups = []
+                came = False
             except (NotNext, msgspec.DecodeError) as error:
-                groups = []
+                came = False
                 if str(error) != warned:
                     warned = str(error)
                     self._world.trace.emit(Warned(warned))
             replica.state.commit(replica.log.last.sn)
-            if not groups:
+            if not came:
                 await self._world.clock.sleep(self._tail_ns)
 
 

@@ -94,6 +94,9 @@ class Ssp:
     def suffice(self, holders: list[str]) -> bool:
         return all(each.has_write_quorum(holders) for each in self.configurations)
 
+    def pruned(self, sn: int) -> None:
+        """Every participant keeps a journal of its own."""
+
     # --- a group -----------------------------------------------------------------------------------------------
 
     def write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
