@@ -14,6 +14,7 @@ from msgspec.structs import asdict
 from nodes.config import MILLISECOND
 from nodes.metadata.pages import Crossed, counters_of
 from nodes.metadata.placement import placement
+from nodes.metadata.records import IncarnationRecord
 from nodes.metadata_server.answering import Answering
 from nodes.metadata_server.checkpoints.barrier import GroupBarrier
 from nodes.metadata_server.checkpoints.time_server import TimeServer, as_time_server
@@ -134,6 +135,14 @@ class ServingLeader(Leader):
         self._tenure.spawn(imaging.look_after(), "pool")
         self._tenure.spawn(self._follow_checkpoints(), "checkpoints")
         return writer
+
+    def _close_first_group(self, writer: JournalWriter) -> int:
+        """Its sn: the first group of this epoch, which is empty, or says that a new incarnation of the cluster begins."""
+        replica = self._replica
+        if replica.log.last.incarnation < replica.origin.incarnation:
+            writer.apply(IncarnationRecord(self.answering.now_ns(), replica.origin.incarnation))
+        writer.close_group()
+        return replica.log.last.sn
 
     def _begin_service(self, role: str, reason: str) -> None:
         """Requests are carried out from now on; operations on several groups that are open are taken up before new ones come (DCFS2 §4.4)."""

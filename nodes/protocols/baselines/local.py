@@ -6,7 +6,9 @@ One procedure writes it, so that what comes while it is syncing shares the next 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import takewhile
 
+from nodes.metadata_server.checkpoints.incarnation import Origin
 from nodes.metadata_server.replica import Replica
 from nodes.replicas.log import decode_group, mark_of
 from nodes.trace.events import Cut, Durable
@@ -30,6 +32,22 @@ class LocalJournal:
         self._unsynced: list[Durable] = []
         self._cuts: list[tuple[int, str]] = []
         self._wanted = Rounds()
+
+    @property
+    def origin(self) -> Origin:
+        """Where this incarnation of the cluster branched off."""
+        return self._replica.origin
+
+    def of_this_life(self, groups: list[bytes]) -> list[bytes]:
+        """Those before the first that was set aside when the cluster went back: a node may not know of that. Raises msgspec.DecodeError."""
+        origin = self.origin
+        if not origin.incarnation:
+            return groups
+        marks = (mark_of(decode_group(octets), octets) for octets in groups)
+        return [
+            octets
+            for octets, _ in takewhile(lambda pair: origin.accepts(pair[1]), zip(groups, marks, strict=True))
+        ]
 
     def append(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
         """`on_durable` is called when it is."""

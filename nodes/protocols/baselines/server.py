@@ -19,10 +19,10 @@ from nodes.protocols.baselines.local import LocalJournal, NotNext
 from nodes.protocols.baselines.readers import read_on
 from nodes.protocols.baselines.shared_journal import MakeSharedJournal
 from nodes.replicas.anew import start_anew_if_damaged
-from nodes.replicas.view import ACTIVE, INCARNATION, STANDBY
+from nodes.replicas.view import ACTIVE, STANDBY
 from nodes.scope import Scope, Tenure
 from nodes.trace.events import Warned
-from nodes.world import CoordinationError, World, ensure
+from nodes.world import CoordinationError, World
 
 LOOK_NS = 500 * MILLISECOND
 
@@ -75,13 +75,16 @@ class SharedJournalServer:
 
     async def enter(self) -> None:
         await self._replica.view.prepare(self._server.group.members, self._world.network.address)
-        await ensure(self._world.coordination, INCARNATION)
+        await self._replica.ledger.prepare()
+        await self._server.incarnations.keep_up()
         await self._following.take_place(STANDBY, "has entered the view")
 
     async def look_at_view(self) -> None:
         """One look: what the three watchers point at, and what follows from it."""
         view, following = self._replica.view, self._following
-        seen = await following.look()
+        seen = await following.look(self._server.incarnations.keep_up)
+        if self._tailing is None:
+            self._follow_journal()
         if seen.owner == self._world.name:
             await view.drop_stale_lock(seen.session)
         elif seen.place is None or seen.place.state == ACTIVE:
