@@ -83,6 +83,21 @@ def test_every_switch_has_its_place_in_the_rules() -> None:
     assert told and told <= switches, told - switches
 
 
+def test_every_rule_says_what_it_corrects_and_what_checks_it() -> None:
+    sections = re.split(r"^## Rule (\d+): ", page("safety.md"), flags=re.MULTILINE)
+    numbers, bodies = sections[1::2], sections[2::2]
+    assert numbers == [str(number) for number in range(1, len(numbers) + 1)]
+    checks = "".join(path.read_text() for path in (ROOT / "nodes" / "invariants").glob("*.py"))
+    names = set(re.findall(r'^    name = "(.+)"$', checks, re.MULTILINE))
+    for number, body in zip(numbers, bodies, strict=True):
+        said = dict(re.findall(r"^- \*\*(\w+)\*\*: (.+)$", body, re.MULTILINE))
+        assert {"Corrects", "Code", "Invariant", "Tests"} <= set(said), number
+        assert "Switch" in said or "Mutation" in said, number
+        invariants = {name for name in said["Invariant"].split("; ") if "orphan scan" not in name}
+        assert invariants and invariants <= names, (number, invariants - names)
+        assert "`tests/" in said["Tests"], number
+
+
 # --- the finder finds -----------------------------------------------------------------------------------------------
 
 
