@@ -13,10 +13,12 @@ _JOURNAL = (
     "stale_view_write",
     "reads_before_flush",
 )
+_SERVER = ("abort_without_record", "checkpoint_unpinned", "dentry_locks_only", "one_phase_barrier")
+"""Of the metadata server, which every family of them has."""
 HOLES: dict[str, tuple[str, ...]] = {
     "mams": (
-        *_JOURNAL, "election_ignores_sn", "junior_election_eager", "silent_shrink", "late_watch", "configuration_is_liveness", "async_flush",
-        "one_phase_barrier", "checkpoint_unpinned", "abort_without_record", "dentry_locks_only", "checksum_vote",
+        *_JOURNAL, *_SERVER, "election_ignores_sn", "junior_election_eager", "silent_shrink", "late_watch", "configuration_is_liveness",
+        "async_flush", "checksum_vote",
     ),
     "paxos": (
         "no_fencing", "short_duplicate_memory", "stale_view_write", "redo_without_phase_one", "no_read_lease", "answer_set_shrinks",
@@ -27,7 +29,7 @@ HOLES: dict[str, tuple[str, ...]] = {
         "answer_before_stable",
     ),
 }  # fmt: skip
-"""By replication, the paper's holes that it can open (nodes/config.py: Holes); a shared journal's servers have those of `_JOURNAL`."""
+"""By replication, the paper's holes that it can open (nodes/config.py: Holes); a shared journal's servers have those of `_JOURNAL` and `_SERVER`."""
 
 
 _ONE_GROUP = (
@@ -87,7 +89,7 @@ class Family(msgspec.Struct, frozen=True):
     @property
     def holes(self) -> tuple[str, ...]:
         """The switches that it reads."""
-        return HOLES.get(self.replication, _JOURNAL if self.journal_nodes else ())
+        return HOLES.get(self.replication, (*_JOURNAL, *_SERVER) if self.journal_nodes else ())
 
     @property
     def cannot_force(self) -> str:

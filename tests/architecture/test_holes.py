@@ -13,12 +13,12 @@ from nodes.config import Holes
 from nodes.families import FAMILIES, HOLES
 
 NODES = Path(__file__).resolve().parents[2] / "nodes"
-SHARED = "nodes.replicas."
+SHARED = ("nodes.replicas.", "nodes.metadata_server.")
 FOLDERS = {
     "mams": ("protocols/mams", "protocols/dcfs2"),
     "paxos": ("protocols/paxos",),
     "symmetric": ("protocols/symmetric",),
-    "shared-qjm": ("protocols/baselines",),
+    "shared-qjm": ("protocols/baselines", "protocols/dcfs2"),
 }
 READ = re.compile(r"\b_?holes\.([a-z_]+)")
 Name = tuple[str, str]
@@ -58,7 +58,10 @@ def defined(tree: ast.Module) -> dict[str, ast.stmt]:
 
 def read_by(module: str, name: str) -> tuple[set[str], set[Name]]:
     """The switches that one definition of the shared code reads, and what it uses of that code."""
-    source, tree = parsed(NODES / (module.removeprefix("nodes.").replace(".", "/") + ".py"))
+    path = NODES / (module.removeprefix("nodes.").replace(".", "/") + ".py")
+    if not path.exists():
+        return set(), set()
+    source, tree = parsed(path)
     here, taken = defined(tree), imported(tree)
     if name not in here:
         return set(), {taken[name]} if name in taken else set()
