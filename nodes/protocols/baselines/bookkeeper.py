@@ -23,9 +23,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from nodes.config import MILLISECOND, ClusterConfig
+from nodes.metadata_server.own_journal import OwnJournal
 from nodes.protocols.baselines.ledger_writer import TICK_NS, LedgerWriter
 from nodes.protocols.baselines.ledgers import Book, Fragment, Ledger, Ledgers
-from nodes.protocols.baselines.local import LocalJournal
 from nodes.protocols.baselines.shared_journal import JournalLost
 from nodes.replicas.disks import Roll
 from nodes.replicas.view import GlobalView, ViewMoved
@@ -48,7 +48,7 @@ class BookKeeper:
         world: World,
         cluster: ClusterConfig,
         view: GlobalView,
-        local: LocalJournal,
+        local: OwnJournal,
         patience_ns: int,
     ):
         self._world = world

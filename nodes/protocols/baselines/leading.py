@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import msgspec
 
+from nodes.metadata_server.own_journal import NotNext, OwnJournal
 from nodes.metadata_server.replica import Replica
 from nodes.metadata_server.tenure import Choice, ServingLeader
 from nodes.metadata_server.writer import JournalWriter
-from nodes.protocols.baselines.local import LocalJournal, NotNext
 from nodes.protocols.baselines.readers import Readers, read_on
 from nodes.protocols.baselines.shared_journal import JournalLost, SharedJournal, SharedWriter
 from nodes.replicas.leader import LOOK_NS, outlive_holders, write_epoch
@@ -30,7 +30,7 @@ class Leading(ServingLeader):
         replica: Replica,
         choice: Choice,
         journal: SharedJournal,
-        local: LocalJournal,
+        local: OwnJournal,
         tenure: Tenure,
         ended: Callable[[], None],
     ):

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from nodes.config import MILLISECOND, ClusterConfig
-from nodes.protocols.baselines.local import LocalJournal
+from nodes.metadata_server.own_journal import OwnJournal
 from nodes.protocols.baselines.quorum_writer import QuorumWriter
 from nodes.protocols.baselines.shared_journal import BeginsLater
 from nodes.replicas.disks import Roll
@@ -64,7 +64,7 @@ class QuorumJournal:
         world: World,
         cluster: ClusterConfig,
         view: GlobalView,
-        local: LocalJournal,
+        local: OwnJournal,
         patience_ns: int,
         finished_only: bool = False,
         segment_ns: int = 0,

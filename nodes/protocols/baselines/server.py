@@ -11,11 +11,11 @@ import msgspec
 
 from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.metadata_server.handing import Handlers
+from nodes.metadata_server.own_journal import NotNext, OwnJournal
 from nodes.metadata_server.replica import open_replica
 from nodes.metadata_server.server import MetadataServer
 from nodes.metadata_server.tenure import Choice
 from nodes.protocols.baselines.leading import Leading
-from nodes.protocols.baselines.local import LocalJournal, NotNext
 from nodes.protocols.baselines.readers import read_on
 from nodes.protocols.baselines.shared_journal import MakeSharedJournal
 from nodes.replicas.anew import start_anew_if_damaged
@@ -40,7 +40,7 @@ class SharedJournalServer:
         self._tail_ns = tail_ns
         self._replica = replica = server.replica
         self._following = server.following
-        self._local = LocalJournal(replica)
+        self._local = OwnJournal(replica)
         cluster = server.config.cluster
         patience_ns = cluster.timing.ack_timeout_ms * MILLISECOND
         self._journal = make_journal(world, cluster, replica.view, self._local, patience_ns)

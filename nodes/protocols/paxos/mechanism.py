@@ -13,6 +13,7 @@ from nodes.blocks.keeper import BlockKeeper
 from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.metadata.operations import WRITES
 from nodes.metadata_server.handing import Handlers, hand
+from nodes.metadata_server.tenure import Choice
 from nodes.protocols.paxos import messages as m
 from nodes.protocols.paxos.ballot import BALLOT_FILE, BALLOT_MAX
 from nodes.protocols.paxos.member import Member, answer_questions, open_member
@@ -202,9 +203,14 @@ class Paxos:
         return primary
 
 
-def start(world: World, config: ServerConfig) -> None:
+def start(world: World, config: ServerConfig, choice: Choice) -> None:
     """Starts a metadata server in this world. Raises UnknownJournal, UnknownSeal, OSError of what lies on the disk.
 
     One whose log is damaged before its end begins with an empty one; its new disk counts in no majority before it is recorded.
     """
     start_anew_if_damaged(world, lambda: Paxos(world, config).start(), [BALLOT_FILE])
+
+
+REPLICATION = {"paxos": start}
+MESSAGES = COUNTED = m.MESSAGES
+RECORDS_OF = m.records_of
