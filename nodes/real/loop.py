@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextvars import Context
 from typing import Any
 
-from nodes.trace.present import UNKNOWN, Causal, Cause, Present
+from nodes.trace.present import UNKNOWN, Cause
 
 try:
     from uvloop import Loop as FastLoop
@@ -50,8 +50,3 @@ class CausalLoop(FastLoop):
             callback(*args)
         finally:
             self.cause = self.began = UNKNOWN
-
-
-def causal(loop: asyncio.AbstractEventLoop) -> Causal:
-    """Who remembers the present cause on this loop; on one that does not, causes go no further than the turn."""
-    return loop if isinstance(loop, CausalLoop) else Present()

@@ -26,7 +26,6 @@ from nodes.real.connection import Identity
 from nodes.real.control import BadQuestion, Control, Step
 from nodes.real.disk import RealDisk
 from nodes.real.links import Rule
-from nodes.real.loop import causal
 from nodes.real.network import RealNetwork
 from nodes.real.ring import MessageRing
 from nodes.real.turn import Turn
@@ -35,7 +34,7 @@ from nodes.scope import Scope
 from nodes.storage.records import JournalCorrupt
 from nodes.trace.base import Event
 from nodes.trace.events import Started, Stopped, Warned
-from nodes.trace.present import Causeless
+from nodes.trace.present import Causeless, causal
 from nodes.trace.writer import TraceWriter
 from nodes.wire.codec import Codec
 

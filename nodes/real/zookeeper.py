@@ -17,8 +17,7 @@ from kazoo.protocol.states import KazooState, WatchedEvent
 from kazoo.retry import KazooRetry
 
 from nodes.real.clock import monotonic_ns
-from nodes.real.loop import causal
-from nodes.trace.present import UNKNOWN, Cause, change_of
+from nodes.trace.present import UNKNOWN, Cause, causal, change_of
 from nodes.world import (
     BadVersion,
     Change,

@@ -18,7 +18,7 @@ from nodes.storage.sealed import seal, unseal
 from nodes.trace.events import Warned
 from nodes.trace.ignoring import Ignoring
 from nodes.trace.journal_events import JournalStored, WriterFenced
-from nodes.wake import Wake
+from nodes.wake import Inbox, Wake
 from nodes.wire.calls import Calls
 from nodes.wire.journal_messages import (
     AcceptJournal,
@@ -86,7 +86,7 @@ class JournalNode:
             )
         self._calls = Calls(world)
         self._ignoring = Ignoring(world)
-        self._inbox: list[tuple[str, Writers]] = []
+        self._inbox: Inbox[Writers] = Inbox()
         self._wanted = Wake()
         self._replies: list[tuple[str, Message]] = []
         self._stored = 0
@@ -104,7 +104,7 @@ class JournalNode:
             self._calls.on_reply(peer, message)
         elif isinstance(message, Writers):
             if len(self._inbox) < WAITING_MAX:
-                self._inbox.append((peer, message))
+                self._inbox.put(peer, message)
                 self._wanted.set()
         else:
             self._world.trace.emit(
@@ -125,8 +125,7 @@ class JournalNode:
         await self._identity.keep()
         while True:
             await self._wanted.wait()
-            work, self._inbox = self._inbox, []
-            for peer, message in work:
+            for peer, message in self._inbox.take():
                 try:
                     await self._take(peer, message)
                 except msgspec.DecodeError as error:

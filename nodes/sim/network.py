@@ -7,7 +7,7 @@ from collections.abc import Callable
 from nodes.sim.desk import Desk
 from nodes.sim.links import Link, Links
 from nodes.sim.loop import Loop, Machine
-from nodes.trace.present import Cause, cause_of
+from nodes.trace.present import OF_CALLS, Cause, cause_of
 from nodes.wire.codec import Codec
 from nodes.wire.damage import damaged
 from nodes.wire.messages import Message
@@ -15,8 +15,8 @@ from nodes.wire.messages import Message
 Reached = Callable[[str, str, str, str, Message, Callable[[], None]], None]
 """Called with ("sent" or "delivered", "before" or "after", sender, receiver, message, what is to be done first if anything strikes here)."""
 Match = Callable[[str, str, Message], bool]
-Caused = tuple[Message, Cause]
-"""A message with what led to it: that travels beside the frame's octets."""
+Caused = tuple[list[Message], list[Cause]]
+"""Messages, and what led to each of them: that travels beside the frame's octets."""
 
 
 class Held:
@@ -47,7 +47,7 @@ class Net:
         self.links = links
         self.hosts: dict[str, SimNetwork] = {}
         self.holds: list[Held] = []
-        self._kept: dict[int, Caused] = {}
+        self._kept: dict[int, tuple[Message, Cause]] = {}
         """What led to messages that are held; by the identity of the message, which is kept so that no other one takes it."""
         self.delivered = 0
         self.on_sent: Callable[[str, str, Message], None] | None = None
@@ -65,71 +65,76 @@ class Net:
     def carry(self, sender: str, receiver: str, messages: list[Message]) -> None:
         """What a schedule sends in somebody's name, or lets go on."""
         present = self.loop.cause
-        self.take(sender, receiver, [self._kept.get(id(message), (message, present)) for message in messages])
+        kept = [self._kept.get(id(message), (message, present)) for message in messages]
+        self.take(sender, receiver, (messages, [cause_of(message, cause) for message, cause in kept]))
 
-    def take(self, sender: str, receiver: str, messages: list[Caused]) -> None:
+    def take(self, sender: str, receiver: str, caused: Caused) -> None:
         """Takes what a sender sent in one turn."""
         if self.reached is not None and sender in self.hosts:
-            self._carry_one_by_one(self.reached, sender, receiver, messages)
+            self._carry_one_by_one(self.reached, sender, receiver, caused)
         else:
-            self._carry(sender, receiver, messages)
+            self._carry(sender, receiver, caused)
 
-    def _carry_one_by_one(self, reached: Reached, sender: str, receiver: str, messages: list[Caused]) -> None:
+    def _carry_one_by_one(self, reached: Reached, sender: str, receiver: str, caused: Caused) -> None:
         """They leave together all the same, unless something strikes between two of them."""
-        machine, going = self.hosts[sender].machine, list[Caused]()
+        machine, messages, causes = self.hosts[sender].machine, list[Message](), list[Cause]()
 
         def leave() -> None:
-            self._carry(sender, receiver, going)
-            going.clear()
+            self._carry(sender, receiver, (messages.copy(), causes.copy()))
+            messages.clear()
+            causes.clear()
 
-        for caused in messages:
-            message, self.loop.cause = caused
+        for message, cause in zip(*caused, strict=True):
+            self.loop.cause = cause
             reached("sent", "before", sender, receiver, message, leave)
             if machine.dead:
                 return
-            going.append(caused)
+            messages.append(message)
+            causes.append(cause)
             reached("sent", "after", sender, receiver, message, leave)
             if machine.dead:
                 return
         leave()
 
-    def _carry(self, sender: str, receiver: str, messages: list[Caused]) -> None:
+    def _carry(self, sender: str, receiver: str, caused: Caused) -> None:
         if self.on_sent is not None:
-            for message, _ in messages:
+            for message in caused[0]:
                 self.on_sent(sender, receiver, message)
         if self.holds:
-            messages = [caused for caused in messages if not self._held(sender, receiver, caused)]
+            caused = self._not_held(sender, receiver, caused)
         link = self.links.made.get((sender, receiver)) or self.links.of(sender, receiver)
-        if link.cut or not messages or receiver not in self.hosts:
+        if link.cut or not caused[0] or receiver not in self.hosts:
             return
         if not (link.lose or link.duplicate or link.reorder or link.damage):
-            self._frame(sender, receiver, link, messages)
+            self._frame(sender, receiver, link, caused)
             return
         rng = link.chance
-        for message, cause in messages:
+        for message, cause in zip(*caused, strict=True):
             if rng.random() < link.lose:
                 continue
             if link.damage and rng.random() < link.damage:
                 message = damaged(message, rng)
-            self._frame(sender, receiver, link, [(message, cause)])
+            self._frame(sender, receiver, link, ([message], [cause]))
             if rng.random() < link.duplicate:
-                self._frame(sender, receiver, link, [(message, cause)])
+                self._frame(sender, receiver, link, ([message], [cause]))
 
-    def _held(self, sender: str, receiver: str, caused: Caused) -> bool:
-        message, _ = caused
-        for held in self.holds:
-            if held.match(sender, receiver, message):
+    def _not_held(self, sender: str, receiver: str, caused: Caused) -> Caused:
+        passed: Caused = ([], [])
+        for message, cause in zip(*caused, strict=True):
+            held = next((held for held in self.holds if held.match(sender, receiver, message)), None)
+            if held is None:
+                passed[0].append(message)
+                passed[1].append(cause)
+            else:
                 held.messages.append((sender, receiver, message))
-                self._kept[id(message)] = caused
-                return True
-        return False
+                self._kept[id(message)] = message, cause
+        return passed
 
-    def _frame(self, sender: str, receiver: str, link: Link, messages: list[Caused]) -> None:
+    def _frame(self, sender: str, receiver: str, link: Link, caused: Caused) -> None:
         loop = self.loop
         at_ns = link.arrival_ns(loop.now_ns)
-        octets = self.codec.encode([message for message, _ in messages])
-        causes = [cause_of(message, cause) for message, cause in messages]
-        loop.at(at_ns, self._arrive, sender, self.hosts[receiver], link, octets, causes)
+        messages, causes = caused
+        loop.at(at_ns, self._arrive, sender, self.hosts[receiver], link, self.codec.encode(messages), causes)
 
     def _arrive(self, sender: str, host: SimNetwork, link: Link, octets: bytes, causes: list[Cause]) -> None:
         """A frame sent to an earlier life of a server, or into a link that was cut meanwhile, is lost."""
@@ -191,7 +196,7 @@ class SimNetwork:
         self.desk: Desk | None = None
         """Where messages cost time."""
         self._net = net
-        self._outbox: dict[str, list[Caused]] = {}
+        self._outbox: dict[str, Caused] = {}
         net.hosts[name] = self
 
     def send(self, to: str, message: Message) -> None:
@@ -199,7 +204,15 @@ class SimNetwork:
             self.machine.at_turn_end.append(self._flush)
             if not self.machine.queued:
                 self.machine.call(_nothing)  # A schedule sends in its name: its turn comes now.
-        self._outbox.setdefault(to, []).append((message, self.machine.loop.cause))
+        cause = self.machine.loop.cause
+        if type(message) in OF_CALLS:
+            cause = cause_of(message, cause)
+        going = self._outbox.get(to)
+        if going is None:
+            self._outbox[to] = [message], [cause]
+        else:
+            going[0].append(message)
+            going[1].append(cause)
 
     def _flush(self) -> None:
         loop = self._net.loop
@@ -212,8 +225,8 @@ class SimNetwork:
         outbox, self._outbox = self._outbox, {}
         if self.machine.dead:
             return
-        for to, messages in outbox.items():
-            self._net.take(self.name, to, messages)
+        for to, caused in outbox.items():
+            self._net.take(self.name, to, caused)
             if self.machine.dead:
                 return
 

@@ -29,7 +29,7 @@ class Causes:
     """
 
     def __init__(self, events: Iterable[Stamped]):
-        self._events: dict[Cause, Stamped] = {}
+        self.events: dict[Cause, Stamped] = {}
         self._order: dict[Cause, int] = {}
         self._calls: dict[Cause, Stamped] = {}
         """What clients told of their calls, by (session, number)."""
@@ -42,12 +42,12 @@ class Causes:
         for place, cause in list(self._causes.items()):
             self._causes[place] = cause = outside.event_of(cause)
             if cause != UNKNOWN:
-                self._followers.setdefault(cause, []).append(self._events[place])
+                self._followers.setdefault(cause, []).append(self.events[place])
 
     def _add(self, stamped: Stamped, cause: Cause) -> None:
         event, place = stamped.event, place_of(stamped)
         self._order[place] = len(self._order)
-        self._events[place] = stamped
+        self.events[place] = stamped
         self._causes[place] = cause
         if isinstance(event, Called | Invoked):
             self._calls.setdefault((event.client, event.number), stamped)
@@ -55,10 +55,6 @@ class Causes:
             for client, number in event.operations:
                 if client:
                     self._followers.setdefault((client, number), []).append(stamped)
-
-    def event(self, place: Cause) -> Stamped:
-        """Raises KeyError."""
-        return self._events[place]
 
     def call(self, place: Cause) -> Stamped | None:
         """What a client told of the call that is named so."""
@@ -74,14 +70,14 @@ class Causes:
 
     def back(self, stamped: Stamped) -> list[Stamped]:
         """What led to an event, oldest first, and the event itself; a call comes as what its client told of it."""
-        return [self._events.get(place) or self._calls[place] for place in self.walk(place_of(stamped))]
+        return [self.events.get(place) or self._calls[place] for place in self.walk(place_of(stamped))]
 
     def walk(self, place: Cause) -> list[Cause]:
         """From the oldest event or call that is known here to the one that is named; empty when that one is not."""
         places: list[Cause] = []
         seen: set[Cause] = set()
         while (
-            place not in seen and len(places) < STEPS_MOST and (place in self._events or place in self._calls)
+            place not in seen and len(places) < STEPS_MOST and (place in self.events or place in self._calls)
         ):
             seen.add(place)
             places.append(place)

@@ -7,7 +7,7 @@ next in the same turn.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from nodes.wire.codec import NAME_MOST, NUMBER_MOST
 from nodes.wire.messages import CheckOperation, Message, Request
@@ -15,9 +15,12 @@ from nodes.wire.messages import CheckOperation, Message, Request
 Cause = tuple[str, int]
 """(server, number of its event) or (session, number of its call)."""
 UNKNOWN: Cause = ("", 0)
+OF_CALLS = frozenset((Request, CheckOperation))
+"""Messages that name their cause themselves."""
 MICROSECOND = 1_000
 
 
+@runtime_checkable
 class Causal(Protocol):
     """Whoever remembers the present cause."""
 
@@ -34,6 +37,11 @@ class Present:
 
     def __init__(self) -> None:
         self.cause = self.began = UNKNOWN
+
+
+def causal(loop: object) -> Causal:
+    """Who remembers the present cause on this event loop; on one that does not, causes go no further than the turn."""
+    return loop if isinstance(loop, Causal) else Present()
 
 
 class Causeless:
@@ -53,7 +61,7 @@ def change_of(path: str, at_ns: int) -> Cause:
 
 def cause_of(message: Message, sent_with: Cause) -> Cause:
     """Of what a message leads to: a client's request names the call that it belongs to."""
-    if type(message) is Request or type(message) is CheckOperation:
+    if isinstance(message, Request | CheckOperation):
         known = 0 < len(message.session) <= NAME_MOST and 0 < message.number <= NUMBER_MOST
         return (message.session, message.number) if known else UNKNOWN
     return sent_with

@@ -32,7 +32,7 @@ from nodes.storage.identity import Identity
 from nodes.storage.sealed import seal
 from nodes.trace.events import Cut, Durable, Warned
 from nodes.trace.ignoring import Ignoring
-from nodes.wake import Rounds
+from nodes.wake import Inbox, Rounds
 from nodes.wire.messages import JournalGroup, Mark, Message
 from nodes.world import World
 
@@ -42,8 +42,6 @@ EPOCH_FORMAT = 1
 FETCHED_OCTETS = 1 << 20
 AHEAD_MAX = 1 << 16
 """Epochs that a server may have missed. One within it that nobody took the lock for is outbid by the next who takes it."""
-
-Work = tuple[str, Message]
 
 
 class PoolNode:
@@ -84,7 +82,7 @@ class PoolNode:
         self.on_written: Callable[[JournalGroup], None] = lambda group: None
         """A group came into the journal."""
         self._promised_on_disk = promised
-        self._inbox: list[Work] = []
+        self._inbox: Inbox[Message] = Inbox()
         self._wanted = Rounds()
         self._unsynced: list[Durable] = []
         self._replies: list[tuple[str, Message]] = []
@@ -113,7 +111,7 @@ class PoolNode:
     def on_message(self, peer: str, message: Message) -> None:
         """Prepare, CommitDecision and Recover wait for the writer; the rest is answered at once."""
         if not self.deaf:
-            self._inbox.append((peer, message))
+            self._inbox.put(peer, message)
             self._wanted.set()
 
     def append_own(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
@@ -135,7 +133,7 @@ class PoolNode:
 
     async def adopt(self, prepare: Prepare) -> None:
         """Takes groups that were fetched as if their writer had sent them; durable when it returns."""
-        self._inbox.append((self._world.name, prepare))
+        self._inbox.put(self._world.name, prepare)
         await self._wanted.over()
 
     def _promise(self, epoch: int) -> None:
@@ -160,9 +158,8 @@ class PoolNode:
         await self._identity.keep()
         while True:
             await self._wanted.wait()
-            work, self._inbox = self._inbox, []
             waits = self._wanted.begin()
-            for peer, message in work:
+            for peer, message in self._inbox.take():
                 if isinstance(message, Prepare):
                     await self._on_prepare(peer, message)
                 elif isinstance(message, Recover):

@@ -25,9 +25,9 @@ def sent(cluster: SimCluster, kind: type[Message]) -> list[tuple[str, str]]:
     told: list[tuple[str, str]] = []
     carry = cluster.net._carry
 
-    def watched(sender: str, receiver: str, messages: list[Caused]) -> None:
-        told.extend((sender, receiver) for message, _ in messages if type(message) is kind)
-        carry(sender, receiver, messages)
+    def watched(sender: str, receiver: str, caused: Caused) -> None:
+        told.extend((sender, receiver) for message in caused[0] if type(message) is kind)
+        carry(sender, receiver, caused)
 
     cluster.net._carry = watched  # type: ignore[method-assign]
     return told

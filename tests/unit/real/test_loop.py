@@ -7,11 +7,12 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
-from nodes.real.loop import CausalLoop, causal
+from nodes.real.loop import CausalLoop
 from nodes.trace.events import Durable, Warned
-from nodes.trace.present import UNKNOWN, Cause, Present
+from nodes.trace.present import UNKNOWN, Cause, Present, causal
 from nodes.trace.reader import TraceReader
 from nodes.trace.writer import TraceWriter
+from nodes.wake import Inbox, Wake
 
 CALL: Cause = ("ada.1", 7)
 OTHER: Cause = ("eve.1", 1)
@@ -126,3 +127,43 @@ def test_on_another_loop_causes_are_remembered_within_the_turn_alone() -> None:
         assert isinstance(causal(asyncio.get_running_loop()), Present)
 
     asyncio.run(body())
+
+
+def test_a_procedure_that_was_woken_while_it_worked_goes_on_with_the_cause_of_who_woke_it_first() -> None:
+    async def body() -> None:
+        wake, seen, works = Wake(), list[Cause](), asyncio.Event()
+
+        async def procedure() -> None:
+            for _ in range(2):
+                await wake.wait()
+                seen.append(loop().cause)
+                works.set()
+                await asyncio.sleep(0.001)
+
+        task = loop().create_task(procedure())
+        for cause in (CALL, OTHER, CALL):
+            loop().cause = cause
+            wake.set()
+            loop().cause = UNKNOWN
+            await works.wait()
+        await task
+        assert seen == [CALL, OTHER]
+
+    run(body())
+
+
+def test_each_message_that_waited_is_taken_with_what_led_to_it() -> None:
+    async def body() -> None:
+        inbox: Inbox[str] = Inbox()
+        for cause in (CALL, OTHER):
+            loop().cause = cause
+            inbox.put("mds1", f"from {cause[0]}")
+        assert len(inbox) == 2
+        loop().cause = UNKNOWN
+        taken = []
+        for peer, message in inbox.take():
+            inbox.put(peer, "comes meanwhile")
+            taken.append((peer, message, loop().cause))
+        assert taken == [("mds1", "from ada.1", CALL), ("mds1", "from eve.1", OTHER)] and len(inbox) == 2
+
+    run(body())

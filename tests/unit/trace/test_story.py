@@ -6,7 +6,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
-from nodes.trace.events import AnyEvent, CheckFailed, FaultInjected, Stamped
+from nodes.trace.events import AnyEvent, CheckFailed, FaultInjected, Stamped, Warned
 from nodes.trace.prose import LONGEST, PROSE, operation, words
 from nodes.trace.story import failure, story, text
 from tests.unit.trace.test_causes import a_write, durable
@@ -87,6 +87,18 @@ def test_the_middle_of_a_long_story_is_left_out_and_counted() -> None:
 
 
 def test_equal_times_keep_the_order_of_cause() -> None:
-    events = [Stamped("mds1", 1, n, 5, n - 1, durable(10 - n)) for n in range(1, 6)]
+    events = [Stamped("mds1", 1, n, 5, n - 1, Warned(f"{10 - n}")) for n in range(1, 6)]
     lines = story(events, ("mds1", 5)).splitlines()
-    assert [line.split()[6] for line in lines] == ["9", "8", "7", "6", "5"]
+    assert [line.split()[-1] for line in lines] == ["9", "8", "7", "6", "5"]
+
+
+def test_of_what_a_server_tells_in_a_row_the_last_one_is_told() -> None:
+    events = [Stamped("mds1", 1, n, n, n - 1, durable(n)) for n in range(1, 6)]
+    events.insert(2, Stamped("mds1", 1, 6, 9, 5, Warned("between")))
+    events.append(Stamped("mds1", 1, 7, 10, 6, durable(7)))
+    lines = story(events, ("mds1", 7)).splitlines()
+    assert [line.split(maxsplit=3)[3] for line in lines] == [
+        "has synced sn 5 of epoch 1 (1 records)",
+        "warns: between",
+        "has synced sn 7 of epoch 1 (1 records)",
+    ]
