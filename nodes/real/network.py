@@ -14,7 +14,7 @@ from nodes.real.connection import Connection, Identity
 from nodes.real.links import Caused, LinkRules, Way
 from nodes.real.ring import MessageRing
 from nodes.real.turn import Turn
-from nodes.trace.present import UNKNOWN, Causal, Present, cause_of
+from nodes.trace.present import OF_CALLS, UNKNOWN, Causal, Present, cause_of
 from nodes.wire.codec import Codec
 from nodes.wire.framing import FRAME_MAX, frame
 from nodes.wire.messages import Message
@@ -102,11 +102,12 @@ class RealNetwork:
         outbox = self._outbox
         if not outbox:
             self._turn.wanted()
+        cause = UNKNOWN if type(message) in OF_CALLS else self._causal.cause
         messages = outbox.get(to)
         if messages is None:
-            outbox[to] = [(message, self._causal.cause)]
+            outbox[to] = [(message, cause)]
         else:
-            messages.append((message, self._causal.cause))
+            messages.append((message, cause))
 
     def receive(self, step: Callable[[str, Message], None]) -> None:
         self._step = step
@@ -151,9 +152,7 @@ class RealNetwork:
             if peer.address:
                 peer.waiting.extend(messages)
             return
-        payload = self._codec.frame(
-            [message for message, _ in messages], [cause_of(message, cause) for message, cause in messages]
-        )
+        payload = self._codec.frame(messages)
         if len(payload) > FRAME_MAX and len(messages) > 1:
             half = len(messages) // 2
             self._hand_over(peer, messages[:half])
@@ -222,13 +221,18 @@ class RealNetwork:
     def _on_payload(self, connection: Connection, payload: bytes) -> None:
         """Raises BadFrame."""
         name, causal = connection.peer, self._causal
-        messages, causes = self._codec.framed(payload)
-        way = self.rules.way(name, "from")
+        messages, runs = self._codec.framed(payload)
+        way, begin = self.rules.way(name, "from"), 0
         try:
-            for place, message in enumerate(messages):
-                if way is None or not way.loses(self._rng):
-                    causal.cause = causal.began = cause_of(message, causes[place] if causes else UNKNOWN)
-                    self._step(name, message)
+            for server, number, count in runs:
+                sent_with = (server, number) if number else UNKNOWN
+                for message in messages[begin : begin + count]:
+                    if way is None or not way.loses(self._rng):
+                        of_call = type(message) in OF_CALLS
+                        causal.cause = cause_of(message, sent_with) if of_call else sent_with
+                        causal.began = causal.cause
+                        self._step(name, message)
+                begin += count
         finally:
             causal.cause = causal.began = UNKNOWN
 

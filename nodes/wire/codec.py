@@ -13,10 +13,12 @@ NAME_MOST = 80
 """Characters of the name in a cause."""
 NUMBER_MOST = 1 << 53
 """What a browser counts exactly."""
-Cause = tuple[
-    Annotated[str, msgspec.Meta(max_length=NAME_MOST)], Annotated[int, msgspec.Meta(ge=0, le=NUMBER_MOST)]
+Run = tuple[
+    Annotated[str, msgspec.Meta(max_length=NAME_MOST)],
+    Annotated[int, msgspec.Meta(ge=0, le=NUMBER_MOST)],
+    Annotated[int, msgspec.Meta(ge=1)],
 ]
-"""What led to a message (nodes/trace/present.py), as it is taken from others."""
+"""What led to messages of a frame (nodes/trace/present.py), and to how many in a row; as it is taken from others."""
 
 
 class BadFrame(Exception):
@@ -31,23 +33,35 @@ class Codec:
         """`encode(messages) -> bytes`"""
         known: Any = Union.__getitem__(tuple(message_types))
         self._decoder: Any = msgspec.msgpack.Decoder(list[known])
-        self._framed: Any = msgspec.msgpack.Decoder(tuple[list[known], list[Cause]])
+        self._framed: Any = msgspec.msgpack.Decoder(tuple[list[known], list[Run]])
 
     def decode(self, octets: bytes) -> list[Message]:
         """Raises BadFrame."""
         messages: list[Message] = _decoded(self._decoder, octets)
         return messages
 
-    def frame(self, messages: list[Message], causes: list[Cause]) -> bytes:
-        """A frame between processes: messages, and what led to each of them; no causes when none is known."""
-        return self.encode((messages, causes if any(number for _, number in causes) else ()))
+    def frame(self, caused: list[tuple[Message, tuple[str, int]]]) -> bytes:
+        """A frame between processes: messages, and beside them in runs what led to them; no runs when nothing is known of any."""
+        messages: list[Message] = []
+        runs: list[list[Any]] = []
+        last: tuple[str, int] | None = None
+        for message, cause in caused:
+            messages.append(message)
+            if cause is last:
+                runs[-1][2] += 1
+            else:
+                last = cause
+                runs.append([*cause, 1])
+        return self.encode((messages, runs if len(runs) > 1 or (runs and runs[0][1]) else ()))
 
-    def framed(self, octets: bytes) -> tuple[list[Message], list[Cause]]:
-        """A frame taken apart; one cause for each message, or none at all. Raises BadFrame."""
-        messages, causes = _decoded(self._framed, octets)
-        if causes and len(causes) != len(messages):
-            raise BadFrame(f"{len(causes)} causes for {len(messages)} messages")
-        return messages, causes
+    def framed(self, octets: bytes) -> tuple[list[Message], list[Run]]:
+        """A frame taken apart; the runs are as long as the messages are many. Raises BadFrame."""
+        messages, runs = _decoded(self._framed, octets)
+        if not runs:
+            return messages, [("", 0, len(messages))]
+        if sum(run[2] for run in runs) != len(messages):
+            raise BadFrame(f"causes of {sum(run[2] for run in runs)} messages in a frame of {len(messages)}")
+        return messages, runs
 
 
 def _decoded(decoder: Any, octets: bytes) -> Any:

@@ -87,24 +87,31 @@ REQUESTS = [Request("ada", 7, 3, Mkdir("/a")), Checked(1, 2, "absent")]
 
 def test_what_led_to_messages_travels_beside_them_and_costs_nothing_when_none_is_known() -> None:
     codec = Codec(MESSAGES)
-    causes = [("mds1", 17), ("", 0)]
-    assert codec.framed(codec.frame(REQUESTS, causes)) == (REQUESTS, causes)
-    bare = codec.frame(REQUESTS, [("", 0)] * 2)
-    assert codec.framed(bare) == (REQUESTS, [])
+    first, second = REQUESTS
+    one, other = ("mds1", 17), ("mds2", 3)
+    sent = [(first, one), (second, one), (first, UNKNOWN), (second, other)]
+    runs = [("mds1", 17, 2), ("", 0, 1), ("mds2", 3, 1)]
+    assert codec.framed(codec.frame(sent)) == ([message for message, _ in sent], runs)
+    bare = codec.frame([(first, UNKNOWN), (second, UNKNOWN)])
+    assert codec.framed(bare) == (REQUESTS, [("", 0, 2)])
     assert len(bare) == len(codec.encode(REQUESTS)) + 2
+    assert codec.framed(codec.frame([])) == ([], [("", 0, 0)])
 
 
 @pytest.mark.parametrize(
     "causes",
     [
-        [["mds1", 1]],
-        [["mds1", 1]] * 3,
-        [["m" * 81, 1], ["", 0]],
-        [["mds1", -1], ["", 0]],
-        [["mds1", (1 << 53) + 1], ["", 0]],
-        [["mds1", 1.5], ["", 0]],
-        [[7, 7], ["", 0]],
-        [["mds1"], ["", 0]],
+        [["mds1", 1, 1]],
+        [["mds1", 1, 3]],
+        [["mds1", 1, 1]] * 3,
+        [["mds1", 1, 3], ["mds2", 1, -1]],
+        [["mds1", 1, 2], ["mds2", 1, 0]],
+        [["m" * 81, 1, 2]],
+        [["mds1", -1, 2]],
+        [["mds1", (1 << 53) + 1, 2]],
+        [["mds1", 1.5, 2]],
+        [[7, 7, 2]],
+        [["mds1", 1], ["", 0]],
         7,
         None,
     ],
