@@ -14,7 +14,7 @@ from nodes.real.connection import Connection, Identity
 from nodes.real.links import Caused, LinkRules, Way
 from nodes.real.ring import MessageRing
 from nodes.real.turn import Turn
-from nodes.trace.present import OF_CALLS, UNKNOWN, Causal, Present, cause_of
+from nodes.trace.present import OF_CALLS, UNKNOWN, Causal, Present, cause_of, told
 from nodes.wire.codec import Codec
 from nodes.wire.framing import FRAME_MAX, frame
 from nodes.wire.messages import Message
@@ -152,7 +152,7 @@ class RealNetwork:
             if peer.address:
                 peer.waiting.extend(messages)
             return
-        payload = self._codec.frame(messages)
+        payload = self._codec.frame(messages, told)
         if len(payload) > FRAME_MAX and len(messages) > 1:
             half = len(messages) // 2
             self._hand_over(peer, messages[:half])
@@ -220,7 +220,7 @@ class RealNetwork:
 
     def _on_payload(self, connection: Connection, payload: bytes) -> None:
         """Raises BadFrame."""
-        name, causal = connection.peer, self._causal
+        name, causal, step = connection.peer, self._causal, self._step
         messages, runs = self._codec.framed(payload)
         way, begin = self.rules.way(name, "from"), 0
         try:
@@ -228,10 +228,8 @@ class RealNetwork:
                 sent_with = (server, number) if number else UNKNOWN
                 for message in messages[begin : begin + count]:
                     if way is None or not way.loses(self._rng):
-                        of_call = type(message) in OF_CALLS
-                        causal.cause = cause_of(message, sent_with) if of_call else sent_with
-                        causal.began = causal.cause
-                        self._step(name, message)
+                        causal.cause = causal.began = cause_of(message, sent_with)
+                        step(name, message)
                 begin += count
         finally:
             causal.cause = causal.began = UNKNOWN

@@ -61,7 +61,12 @@ def change_of(path: str, at_ns: int) -> Cause:
 
 def cause_of(message: Message, sent_with: Cause) -> Cause:
     """Of what a message leads to: a client's request names the call that it belongs to."""
-    if isinstance(message, Request | CheckOperation):
-        known = 0 < len(message.session) <= NAME_MOST and 0 < message.number <= NUMBER_MOST
-        return (message.session, message.number) if known else UNKNOWN
+    if type(message) in OF_CALLS:
+        return message.session, message.number  # type: ignore[attr-defined]
     return sent_with
+
+
+def told(cause: Cause) -> Cause:
+    """As it is written and sent: what a client named too long or too high is not known. Looked at here, not at every request."""
+    name, number = cause
+    return cause if len(name) <= NAME_MOST and 0 < number <= NUMBER_MOST else UNKNOWN

@@ -13,7 +13,7 @@ import msgspec
 from nodes.trace.base import Event
 from nodes.trace.events import Stamped
 from nodes.trace.files import HEAD, TraceDamaged, check_head, files_of, name_of, whole_records
-from nodes.trace.present import Causal, Cause, Present
+from nodes.trace.present import Causal, Cause, Present, told
 from nodes.wire.codec import NAME_MOST
 
 SEGMENT_OCTETS = 16 << 20
@@ -77,7 +77,7 @@ class TraceWriter:
             self._wanted()
         number = self._number = self._number + 1
         name, causal = self._name, self._causal
-        server, cause = causal.cause
+        server, cause = told(causal.cause)
         if server == name:
             server = ""
         causal.cause = (name, number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Union
 
 import msgspec
@@ -13,6 +13,7 @@ NAME_MOST = 80
 """Characters of the name in a cause."""
 NUMBER_MOST = 1 << 53
 """What a browser counts exactly."""
+Cause = tuple[str, int]
 Run = tuple[
     Annotated[str, msgspec.Meta(max_length=NAME_MOST)],
     Annotated[int, msgspec.Meta(ge=0, le=NUMBER_MOST)],
@@ -40,18 +41,18 @@ class Codec:
         messages: list[Message] = _decoded(self._decoder, octets)
         return messages
 
-    def frame(self, caused: list[tuple[Message, tuple[str, int]]]) -> bytes:
-        """A frame between processes: messages, and beside them in runs what led to them; no runs when nothing is known of any."""
+    def frame(self, caused: list[tuple[Message, Cause]], told: Callable[[Cause], Cause]) -> bytes:
+        """A frame between processes: messages, and beside them in runs what led to them, as `told`; no runs when nothing is known of any."""
         messages: list[Message] = []
         runs: list[list[Any]] = []
-        last: tuple[str, int] | None = None
+        last: Cause | None = None
         for message, cause in caused:
             messages.append(message)
             if cause is last:
                 runs[-1][2] += 1
             else:
                 last = cause
-                runs.append([*cause, 1])
+                runs.append([*told(cause), 1])
         return self.encode((messages, runs if len(runs) > 1 or (runs and runs[0][1]) else ()))
 
     def framed(self, octets: bytes) -> tuple[list[Message], list[Run]]:

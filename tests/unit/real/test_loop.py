@@ -167,3 +167,13 @@ def test_each_message_that_waited_is_taken_with_what_led_to_it() -> None:
         assert taken == [("mds1", "from ada.1", CALL), ("mds1", "from eve.1", OTHER)] and len(inbox) == 2
 
     run(body())
+
+
+def test_a_cause_that_a_stranger_made_too_large_is_written_as_unknown(tmp_path: Path) -> None:
+    present = Present()
+    trace = TraceWriter(tmp_path, "mds1", lambda: 1, lambda: None, present)
+    for cause in (("a" * 1_000_000, 1), ("ada.1", 1 << 63), ("ada.1", -5)):
+        present.cause = cause
+        trace.emit(Warned("what"))
+    trace.close()
+    assert [(each.cause_server, each.cause) for each in TraceReader(tmp_path).read()] == [UNKNOWN] * 3

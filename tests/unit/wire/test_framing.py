@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nodes.mechanisms import MESSAGES
 from nodes.metadata.operations import Mkdir
-from nodes.trace.present import UNKNOWN, cause_of
+from nodes.trace.present import UNKNOWN, cause_of, told
 from nodes.wire import framing
 from nodes.wire.codec import BadFrame, Codec
 from nodes.wire.framing import Challenge, Frames, FrameTooLong, Hello, Stranger
@@ -91,11 +91,11 @@ def test_what_led_to_messages_travels_beside_them_and_costs_nothing_when_none_is
     one, other = ("mds1", 17), ("mds2", 3)
     sent = [(first, one), (second, one), (first, UNKNOWN), (second, other)]
     runs = [("mds1", 17, 2), ("", 0, 1), ("mds2", 3, 1)]
-    assert codec.framed(codec.frame(sent)) == ([message for message, _ in sent], runs)
-    bare = codec.frame([(first, UNKNOWN), (second, UNKNOWN)])
+    assert codec.framed(codec.frame(sent, told)) == ([message for message, _ in sent], runs)
+    bare = codec.frame([(first, UNKNOWN), (second, UNKNOWN)], told)
     assert codec.framed(bare) == (REQUESTS, [("", 0, 2)])
     assert len(bare) == len(codec.encode(REQUESTS)) + 2
-    assert codec.framed(codec.frame([])) == ([], [("", 0, 0)])
+    assert codec.framed(codec.frame([], told)) == ([], [("", 0, 0)])
 
 
 @pytest.mark.parametrize(
@@ -134,8 +134,9 @@ def test_a_request_belongs_to_the_call_that_it_names_whatever_it_was_sent_with()
     sent_with = ("mds1", 17)
     assert cause_of(REQUESTS[0], sent_with) == ("ada", 7)
     assert cause_of(REQUESTS[1], sent_with) == sent_with
-    for session, number in (("", 7), ("a" * 81, 7), ("ada", 0), ("ada", -1), ("ada", 1 << 60)):
-        assert cause_of(Request(session, number, 1, Mkdir("/a")), sent_with) == UNKNOWN
+    assert told(("ada", 7)) == ("ada", 7)
+    for cause in (("a" * 81, 7), ("ada", 0), ("ada", -1), ("ada", 1 << 60)):
+        assert told(cause) == UNKNOWN
 
 
 def test_unknown_messages_and_deep_nesting_are_bad_frames() -> None:
