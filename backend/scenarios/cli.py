@@ -81,6 +81,7 @@ def run_trial(scenario: Scenario, seed: int | None, on: str, scale: float) -> in
     console.print(f"[bold]{scenario.name}[/bold], seed {outcome.plan.seed}: {held}")
     for failure in outcome.failures:
         console.print(f"  {failure.invariant}: {failure.explanation}", markup=False)
+        reports.tell_story(console, failure.story)
     if outcome.beyond:
         console.print(f"  only safety was judged: {outcome.beyond}", markup=False)
     log = f"virtual time, event log {outcome.log_sha256[:16]}" if outcome.log_sha256 else "real time"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -23,11 +24,14 @@ from backend.shape import new_config
 from nodes.config import ClusterConfig, DataConfig, Timing, WorkloadConfig
 from nodes.invariants import registry
 from nodes.mutations import Mutations
+from nodes.trace import story
 from nodes.trace.events import FaultInjected, Serving, Stamped, StepTaken
 
 START_NS = 60_000_000_000
 ASK_NS = 250_000_000
 RECOVER_S = 10.0
+EVENTS_KEPT = 100_000
+"""The last ones: what led to a failure is told from them."""
 QUIET_NS = 30_000_000_000
 """How long everything that is under way may take to end when the namespaces are to be looked at."""
 STRUCK = re.compile(r"^target of step (\d+)$")
@@ -78,6 +82,9 @@ class Outcome(msgspec.Struct):
     lamps: list[dict[str, Any]]
     timeline: list[tuple[int, str, str]]
     """(ns since the workload began, server, what): faults, numbered steps, service."""
+    story: list[str] = []
+    """What led to the first invariant that does not hold, or to the end of a run in which something else was not as expected; one line for
+    each step, empty when all held."""
 
 
 class Run:
@@ -93,6 +100,7 @@ class Run:
             group.name: letters.Rows(group.name, list(group.members)) for group in self.config.groups
         }
         self._timeline: list[tuple[int, str, str]] = []
+        self._events: deque[Stamped] = deque(maxlen=EVENTS_KEPT)
         self._verdicts: list[Verdict] = []
         self._began_ns = 0
         self._over = False
@@ -110,6 +118,7 @@ class Run:
 
     def _on_event(self, stamped: Stamped) -> None:
         self._lamps.on_event(stamped)
+        self._events.append(stamped)
         self._outages.on_event(stamped)
         if not self._over:
             for rows in self._rows.values():
@@ -270,15 +279,23 @@ class Run:
         for verdict in self._judge.verdicts(expect):
             self._verdicts.append(msgspec.structs.replace(verdict, expected=where + verdict.expected))
 
+    def _story(self, held: bool) -> list[str]:
+        failed = next(iter(self._lamps.failures), None)
+        if held and failed is None:
+            return []
+        return story.failure(list(self._events), failed, self._began_ns)
+
     def _outcome(self) -> Outcome:
         scenario = self._scenario
+        held = all(verdict.held for verdict in self._verdicts)
         timeline = [(at_ns - self._began_ns, server, what) for at_ns, server, what in sorted(self._timeline)]
         return Outcome(
             scenario.name, scenario.teaches, scenario.paper, self._on, self._seed, self._scale,
-            all(verdict.held for verdict in self._verdicts), self._verdicts,
+            held, self._verdicts,
             [GroupRows(name, rows.servers, rows.all) for name, rows in self._rows.items()],
             self._began_ns, self.fabric.now_ns, self._outages.calls, self._outages.failed,
             self._outages.longest_ns / 1e6, self._lamps.lamps(), timeline,
+            self._story(held),
         )  # fmt: skip
 
 

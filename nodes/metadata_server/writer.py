@@ -15,6 +15,7 @@ from nodes.replicas.log import ReplicaLog, encode_group
 from nodes.replicas.state import ReplicatedState
 from nodes.slots import JournalSync
 from nodes.trace.events import Committed
+from nodes.trace.present import UNKNOWN
 from nodes.wire.messages import JournalGroup
 from nodes.world import World
 
@@ -56,6 +57,8 @@ class JournalWriter:
         self.groupid = 0
         self._records: list[Any] = []
         self._undo: list[Any] = []
+        self._begun_by = UNKNOWN
+        """What led to the first record of the open group: not to the end of the group before it, for which it waits."""
         self._answers: list[Answering] = []
         self._closed: list[tuple[int, list[Answering]]] = []
         """Answers that wait for a sn, in order."""
@@ -108,6 +111,8 @@ class JournalWriter:
 
     def record(self, record: Any, undo: list[Any]) -> tuple[int, int]:
         """Takes a record that the namespace has already applied; returns its sn and its place in the group."""
+        if not self._records:
+            self._begun_by = self._world.trace.at()
         self._records.append(record)
         self._undo.extend(undo)
         if self._in_flight is None:
@@ -151,6 +156,8 @@ class JournalWriter:
 
     def close_group(self) -> None:
         """bufCurrent becomes bufFlush: gives the next sn and hands the group on. May be empty."""
+        if self._records:
+            self._world.trace.follows(self._begun_by)
         was_full = self.full
         self.groupid += 1
         previous = self._log.last

@@ -23,7 +23,7 @@ from nodes.trace.events import Warned
 from nodes.trace.ignoring import Ignoring
 from nodes.trace.journal_events import JournalStored, WriterFenced
 from nodes.units import ROOT_GROUP
-from nodes.wake import Wake
+from nodes.wake import Inbox, Wake
 from nodes.wire.calls import Calls
 from nodes.wire.journal_messages import (
     AcceptJournal,
@@ -115,7 +115,7 @@ class KeptJournal:
             )
         self._calls = calls
         self._ignoring = Ignoring(world)
-        self._inbox: list[tuple[str, Writers]] = []
+        self._inbox: Inbox[Writers] = Inbox()
         self._wanted = Wake()
         self._replies: list[tuple[str, Message]] = []
         self._stored = 0
@@ -135,7 +135,7 @@ class KeptJournal:
         if isinstance(message, ReadJournal):
             self._on_read(peer, message)
         elif len(self._inbox) < WAITING_MAX:
-            self._inbox.append((peer, message))
+            self._inbox.put(peer, message)
             self._wanted.set()
 
     def _on_read(self, peer: str, message: ReadJournal) -> None:
@@ -152,8 +152,7 @@ class KeptJournal:
         await self._identity.keep()
         while True:
             await self._wanted.wait()
-            work, self._inbox = self._inbox, []
-            for peer, message in work:
+            for peer, message in self._inbox.take():
                 try:
                     await self._take(peer, message)
                 except msgspec.DecodeError as error:

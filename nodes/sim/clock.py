@@ -62,7 +62,7 @@ class SimClock:
         """The world ends it, so that a machine has one step less to do; a paused one goes on when it is resumed."""
         loop = self._loop
         over: asyncio.Future[None] = asyncio.Future(loop=loop)
-        loop.at(loop.now_ns + max(0, self._rate.true_ns(duration_ns)), finish, over)
+        loop.later(loop.now_ns + max(0, self._rate.true_ns(duration_ns)), finish, over)
         await over
 
     def call_later(self, duration_ns: int, step: Callable[..., None], *args: Any) -> Handle:

@@ -124,8 +124,15 @@ class Triggers:
         """Whether anything fired here."""
         due = self._due(kind, when, server, peer, names)
         for armed in due:
-            armed.fire(self._cluster.now_ns)
+            self._strike(armed)
         return bool(due)
+
+    def _strike(self, armed: Armed) -> None:
+        """What the server goes on with does not follow from the act."""
+        loop = self._cluster.loop
+        cause = loop.cause
+        armed.fire(loop.now_ns)
+        loop.cause = cause
 
     def _due(self, kind: str, when: str, server: str, peer: str, names: tuple[str, ...]) -> list[Armed]:
         waiting = self._armed.get((kind, when), ())
@@ -149,7 +156,7 @@ class Triggers:
         if due:
             first()
         for armed in due:
-            armed.fire(self._cluster.now_ns)
+            self._strike(armed)
 
     def _striking(
         self, server: Server, multi: Callable[[list[Any]], Awaitable[Any]]

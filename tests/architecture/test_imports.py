@@ -38,7 +38,7 @@ ALLOWED: dict[str, set[str]] = {
     "nodes.roles": set(),
     "nodes.metadata": PURE | {"nodes.mutations"},
     "nodes.scope": set(),
-    "nodes.wake": set(),
+    "nodes.wake": {"nodes.trace"},
     "nodes.world": {"nodes.scope", "nodes.trace", "nodes.wire"},
     "nodes.wire": FLOOR,
     "nodes.trace": FLOOR,

@@ -188,6 +188,7 @@ export interface Stamp {
   number: number;
   at_ns: number;
   cause: number;
+  cause_server?: string;
 }
 
 type Fields<Kind extends string, Own> = Stamp & { kind: Kind } & Own;

@@ -30,7 +30,7 @@ from nodes.replicas.log import decode_group, mark_of
 from nodes.storage.sealed import SealBroken, UnknownSeal, seal, unseal
 from nodes.trace.events import Cut, Durable, Warned
 from nodes.trace.ignoring import Ignoring
-from nodes.wake import Rounds
+from nodes.wake import Inbox, Rounds
 from nodes.wire.messages import JournalGroup, Mark, Message
 from nodes.world import World
 
@@ -40,8 +40,6 @@ EPOCH_FORMAT = 1
 FETCHED_OCTETS = 1 << 20
 AHEAD_MAX = 1 << 16
 """Epochs that a server may have missed. One within it that nobody took the lock for is outbid by the next who takes it."""
-
-Work = tuple[str, Message]
 
 
 class PoolNode:
@@ -64,7 +62,7 @@ class PoolNode:
         self.deaf = promises_lost or replica.unfit is not None
         """Nothing is taken from anybody before the epoch of the view is promised again: the promises of an earlier life are lost."""
         self._promised_on_disk = self.promised
-        self._inbox: list[Work] = []
+        self._inbox: Inbox[Message] = Inbox()
         self._wanted = Rounds()
         self._unsynced: list[Durable] = []
         self._replies: list[tuple[str, Message]] = []
@@ -93,7 +91,7 @@ class PoolNode:
     def on_message(self, peer: str, message: Message) -> None:
         """Prepare, CommitDecision and Recover wait for the writer; the rest is answered at once."""
         if not self.deaf:
-            self._inbox.append((peer, message))
+            self._inbox.put(peer, message)
             self._wanted.set()
 
     def append_own(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
@@ -130,7 +128,7 @@ class PoolNode:
 
     async def adopt(self, prepare: Prepare) -> None:
         """Takes groups that were fetched as if their writer had sent them; durable when it returns."""
-        self._inbox.append((self._world.name, prepare))
+        self._inbox.put(self._world.name, prepare)
         await self._wanted.over()
 
     def _promise(self, epoch: int) -> None:
@@ -155,9 +153,8 @@ class PoolNode:
         await self._identity.keep()
         while True:
             await self._wanted.wait()
-            work, self._inbox = self._inbox, []
             waits = self._wanted.begin()
-            for peer, message in work:
+            for peer, message in self._inbox.take():
                 if isinstance(message, Prepare):
                     await self._on_prepare(peer, message)
                 elif isinstance(message, Recover):

@@ -19,6 +19,7 @@ from nodes.protocols.paxos.packing import Packing
 from nodes.replicas.state import ReplicatedState
 from nodes.trace.events import Committed
 from nodes.trace.ignoring import Ignoring
+from nodes.trace.present import UNKNOWN
 from nodes.wire.messages import Mark
 from nodes.world import World
 
@@ -75,6 +76,8 @@ class Proposer:
         self._on_decided: deque[tuple[int, Step]] = deque()
         self._on_executed: deque[tuple[int, Step]] = deque()
         self._packs_soon = False
+        self._begun_by = UNKNOWN
+        """What led to the first record that has not been packed."""
         self._over = False
         self.on_recorded: Step = lambda: None
         self.on_room: Step = lambda: None
@@ -124,6 +127,8 @@ class Proposer:
         self._last_place = len(records)
         self._state.applied_ahead(record, undo)
         self._acceptor.keep(self.ballot, record, octets)
+        if self._begun_by is UNKNOWN:
+            self._begun_by = self._world.trace.at()
         self.pack_when_idle()
 
     def after_decided(self, step: Step) -> None:
@@ -150,6 +155,9 @@ class Proposer:
 
     def _pack(self) -> None:
         self._packs_soon = False
+        if self._begun_by is not UNKNOWN:
+            self._world.trace.follows(self._begun_by)
+            self._begun_by = UNKNOWN
         if not self._over:
             for follower in self.followers.values():
                 follower.send(self.last, self.decided)

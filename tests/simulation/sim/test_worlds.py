@@ -97,7 +97,7 @@ def test_an_endless_loop_ends_the_run() -> None:
 def test_within_a_machine_first_in_is_first_out_and_idle_comes_last() -> None:
     loop = Loop(random.Random(1))
     machine, told = Machine(loop, "a"), []
-    machine.call(lambda: (machine.idle.append(lambda: told.append("idle")), machine.call(told.append, 3)))
+    machine.call(lambda: (machine.when_idle(lambda: told.append("idle")), machine.call(told.append, 3)))
     machine.call(told.append, 1)
     machine.call(told.append, 2)
     loop.run(SECOND)

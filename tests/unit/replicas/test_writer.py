@@ -12,6 +12,7 @@ from nodes.metadata.records import MakeRecord
 from nodes.metadata_server.writer import JournalWriter
 from nodes.replicas.log import NOTHING, ReplicaLog
 from nodes.replicas.state import ReplicatedState
+from nodes.trace.present import UNKNOWN
 from nodes.units import DIRECTORY, ROOT, OpId
 from nodes.wire.messages import JournalGroup, Mark
 from nodes.world import World
@@ -33,7 +34,7 @@ class Bench:
         world = SimpleNamespace(
             when_idle=self.idle.append,
             clock=SimpleNamespace(wall_ns=lambda: 1_000, monotonic_ns=lambda: 0),
-            trace=SimpleNamespace(emit=lambda event: 0),
+            trace=SimpleNamespace(emit=lambda event: 0, at=lambda: UNKNOWN, follows=lambda cause: None),
         )
         self.writer = JournalWriter(
             cast(World, world), "g1", 1, False, 1, 0, cast(ReplicaLog, self.log), self.state, cast(Any, self)
