@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 from backend.errors import LabError
 from backend.fabrics.faults import Faults
 from backend.fabrics.names import EVERYBODY
-from backend.fabrics.verbs import verb_named
-from nodes.sim.faulting import FaultUnsupported
+from nodes.faults.check import FaultUnsupported, options_of, verb_named
+from nodes.faults.table import BY_NAME
 
 if TYPE_CHECKING:
     from backend.explore.real_stage import RealStage
 
-RUNNING = ("crash", "stop", "power_loss", "pause")
-"""Verbs that take whichever of their targets run."""
 GONE = "gone"
 DISK = ("slow_disk", "fail_disk")
 
@@ -40,10 +38,9 @@ class RealFaults:
         if verb == "restart" and len(targets) == 1:
             return self.restart(targets[0])
         try:
-            chosen = verb_named(verb)
+            known = options_of(verb_named(verb, "processes"), "processes")
             if any(self._is_gone(name) for name in targets):
                 raise FaultUnsupported(f"{verb} {' '.join(targets)}: somebody is gone for ever")
-            known = {option.name for option in chosen.options}
             given = {name: value for name, value in (options or {}).items() if name in known}
             done = self._stage.wait(self._faults.do(verb, self._struck(verb, targets), given))
         except LabError as error:
@@ -56,7 +53,8 @@ class RealFaults:
         """Of many, those who run; one that is being started is waited for."""
         for name in targets:
             self._stage.await_start(name)
-        if verb not in RUNNING or len(targets) == 1:
+        row = BY_NAME[verb]
+        if not (row.each and "running" in row.states) or len(targets) == 1:
             return targets
         return [name for name in targets if self._fabric.state_of(name) != "stopped"] or targets
 

@@ -19,6 +19,8 @@ from backend.fabrics.links import LinkFault
 from backend.fabrics.names import CLIENT, CONTROL, COORDINATION
 from backend.fabrics.traces import Traces
 from nodes.config import WorkloadConfig
+from nodes.faults.model import Fabric
+from nodes.faults.table import STOPPING
 from nodes.real.clock import monotonic_ns
 from nodes.roles import IN_STEP, SERVING
 from nodes.trace.base import Event
@@ -26,7 +28,6 @@ from nodes.trace.events import ProcessEnded, ProcessFound, Stamped, Warned
 
 TICK_S = 0.02
 WATCH_S = 0.1
-TAKES_AWAY = ("crash", "stop", "power_loss", "new_disk")
 GENTLE = WorkloadConfig(clients=4, rate_per_s=50.0)
 
 
@@ -64,7 +65,7 @@ class Process(Protocol):
 class ClusterFabric:
     """Starts, watches, breaks and ends the processes of one cluster. `on_events` is given every event of it, in order of time."""
 
-    kind: str
+    kind: Fabric
     ensemble: Ensemble
 
     def __init__(
@@ -322,7 +323,7 @@ class ClusterFabric:
         made_to = {
             target
             for each in self.ledger.standing.values()
-            if each.verb in TAKES_AWAY
+            if each.verb in STOPPING
             for target in self.spread(each.targets)
         }
         for name, state in states.items():

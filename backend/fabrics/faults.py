@@ -8,13 +8,15 @@ import itertools
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from backend.errors import FaultUnsupported, Impossible, LabError, Malformed, Unavailable
-from backend.fabrics.fabric import TAKES_AWAY, ClusterFabric, Process
+from backend.errors import FaultUnsupported, Impossible, LabError, Malformed, Unavailable, of_fault
+from backend.fabrics.fabric import ClusterFabric, Process
 from backend.fabrics.links import OPPOSITE, LinkFault
 from backend.fabrics.names import COORDINATION, EVERYBODY
 from backend.fabrics.targets import group_of, resolve
-from backend.fabrics.verbs import check_count, checked_options, verb_named
 from nodes.families import family_named
+from nodes.faults import check
+from nodes.faults.table import STOPPING
+from nodes.faults.words import rule_of
 
 SHARES = {"lose": "loss", "damage": "damage"}
 ENDED_BY_DEATH = ("pause", "slow_disk", "fail_disk")
@@ -29,7 +31,7 @@ class Faults:
         """The server that `add_server` made last."""
         self.forced = ""
         """What `force` did last, in one line."""
-        self._verbs: dict[str, Callable[[list[str], dict[str, Any]], Awaitable[int]]] = {
+        self.doing: dict[str, Callable[[list[str], dict[str, Any]], Awaitable[int]]] = {
             "crash": self._crash,
             "restart": self._restart,
             "stop": self._stop,
@@ -53,20 +55,22 @@ class Faults:
             "corrupt": self._corrupt,
             "skew_clock": self._skew_clock,
         }
+        """Each verb of the table that real servers can do."""
 
     async def do(self, name: str, words: list[str], options: dict[str, Any] | None = None) -> int:
         """Returns the fault's number (of an undoing verb: of what it undid, 0 for nothing).
 
         Raises NotThere, Impossible, Malformed, FaultUnsupported or Unavailable, each with one line.
         """
-        verb = verb_named(name)
-        if name not in self._verbs:
-            raise FaultUnsupported(f"{self.fabric.kind} cannot do {name}")
-        given = checked_options(verb, options or {})
-        check_count(verb, words)
+        try:
+            verb = check.verb_named(name, self.fabric.kind)
+            given = check.resolved(verb, options or {}, self.fabric.kind)
+            check.check_count(verb, words, given)
+        except check.FaultUnsupported as error:
+            raise of_fault(error) from None
         picture, rng = self.fabric.picture, self.fabric.rng
         targets = list(itertools.chain.from_iterable(resolve(word, picture, rng) for word in words))
-        return await self._verbs[name](targets, {"verb": name, **given})
+        return await self.doing[name](targets, {"verb": name, **given})
 
     # --- processes --------------------------------------------------------------------------------
 
@@ -124,7 +128,7 @@ class Faults:
             if process is not None and process.running:
                 raise Impossible(f"{process.name} runs: crash or stop it before restarting it")
         await asyncio.gather(*(self.fabric.restart(name) for name in self.fabric.spread(targets)))
-        return max(self.fabric.ledger.end_of(name, *TAKES_AWAY) for name in targets)
+        return max(self.fabric.ledger.end_of(name, *STOPPING) for name in targets)
 
     async def _pause(self, targets: list[str], options: dict[str, Any]) -> int:
         processes = self._running(targets, "pause")
@@ -154,8 +158,8 @@ class Faults:
         share = options.get("share", 0.0)
         effect = {"drop": verb == "cut", "delay_ms": options.get("ms", 0), SHARES.get(verb, "loss"): share}
         links = [
-            LinkFault(a, b, way, **effect)
-            for a, b, way in self._pairs(verb, targets, direction, options.pop("island", False))
+            LinkFault(a, b, way, **effect, rule=rule_of(verb, options))
+            for a, b, way in self._pairs(verb, targets, direction, options.get("island", False))
         ]
         self.fabric.check_links(links)
         fault = self.fabric.ledger.begin(verb, targets, options, links)

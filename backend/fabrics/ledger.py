@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from backend.fabrics.links import LinkFault
-from backend.fabrics.verbs import AT_ONCE
+from nodes.faults.table import lasts
 from nodes.trace.base import Event
 from nodes.trace.events import FaultEnded, FaultInjected
 
@@ -35,7 +35,7 @@ class Ledger:
     ) -> int:
         self._last += 1
         self._tell(FaultInjected(self._last, verb, targets, options))
-        if verb not in AT_ONCE:
+        if lasts(verb):
             self.standing[self._last] = Standing(self._last, verb, targets, links or [])
         return self._last
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from nodes.config import MILLISECOND, SECOND, WorkloadConfig, one_group
+from nodes.faults.check import FaultUnsupported
 from nodes.sim.cluster import SimCluster
 from nodes.sim.disk import SimDisk, Store
 from nodes.sim.ensemble import Ensemble
-from nodes.sim.faults import FaultUnsupported
 from nodes.sim.links import Links
 from nodes.sim.loop import Loop, Machine, Stuck
 from nodes.trace.base import Event
