@@ -34,6 +34,7 @@ class Faults:
         self.doing: dict[str, Callable[[list[str], dict[str, Any]], Awaitable[int]]] = {
             "crash": self._crash,
             "restart": self._restart,
+            "respawn": self._respawn,
             "stop": self._stop,
             "power_loss": self._power_loss,
             "new_disk": self._new_disk,
@@ -97,6 +98,17 @@ class Faults:
         fault = self.fabric.ledger.begin("crash", targets, {})
         await asyncio.gather(*(process.kill() for process in processes))
         self._over(targets, *ENDED_BY_DEATH)
+        return fault
+
+    async def _respawn(self, targets: list[str], options: dict[str, Any]) -> int:
+        for name in targets:
+            self._with_disk(name)
+        processes = self._running(targets, "respawn")
+        fault = self.fabric.ledger.begin("respawn", targets, {})
+        await asyncio.gather(*(process.kill() for process in processes))
+        self._over(targets, *ENDED_BY_DEATH)
+        await asyncio.gather(*(self.fabric.restart(name) for name in targets))
+        self._over(targets, "respawn")
         return fault
 
     async def _stop(self, targets: list[str], options: dict[str, Any]) -> int:

@@ -60,6 +60,14 @@ OF_PROCESSES = (
         done="Restarted {targets}",
     ),
     Verb(
+        verb="respawn", key="Q", label="Crash and start again", targets=NODES, counts=(1, MANY), states=RUNS,
+        leaves="stopped", unseats=True,
+        does="SIGKILL, and started again at once, as a service manager does (systemd's `Restart=always`): its old session with coordination and its "
+        "lock still live. Ends by itself; where the start fails, `restart` does it",
+        danger="Kills the process (SIGKILL) and starts it again at once; its memory is lost.",
+        done="Killed {targets} and started it again at once: its old session still lives",
+    ),
+    Verb(
         verb="stop", key="S", label="Stop gracefully", targets=NODES, counts=(1, MANY), undo=RESTART, states=RUNS,
         leaves="stopped", unseats=True, drawn=True,
         does="SIGTERM; the session is closed first",
@@ -311,8 +319,8 @@ BY_NAME = {verb.verb: verb for verb in VERBS}
 LINK_VERBS = tuple(verb.verb for verb in VERBS if verb.on_links and not verb.mends)
 STOPPING = tuple(verb.verb for verb in VERBS if verb.ends_process and verb.lasts)
 """They end the process until it is restarted."""
-AWAY = tuple(verb.verb for verb in VERBS if verb.unseats and verb.lasts)
-"""Their target is not in its group as long as they last."""
+AWAY = tuple(verb.verb for verb in VERBS if verb.unseats and verb.undo)
+"""Their target is not in its group until they are undone."""
 
 
 def verbs_of(family: Family) -> list[Verb]:

@@ -89,6 +89,16 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
         return fault
 
     @fault_verb
+    def respawn(self, server: str) -> int:
+        """The process is killed and started again at the same moment: coordination still knows its old session."""
+        target = self._server(server, "running", "paused")
+        fault = self._begin("respawn", [server])
+        self._kill(target)
+        self._cluster.start(target)
+        self._end(server, "respawn")
+        return fault
+
+    @fault_verb
     def gone(self, server: str) -> int:
         """The machine is lost: its process ends as by a crash, and it never starts again."""
         target = self._server(server)
