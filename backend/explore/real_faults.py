@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from backend.errors import LabError
-from backend.fabrics.faults import Faults
+from backend.fabrics.faults import OF_THE_DISK, Faults
 from backend.fabrics.names import EVERYBODY
 from nodes.faults.check import FaultUnsupported, options_of, verb_named
 from nodes.faults.table import BY_NAME
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from backend.explore.real_stage import RealStage
 
 GONE = "gone"
-DISK = ("slow_disk", "fail_disk")
 
 
 class RealFaults:
@@ -111,9 +110,11 @@ class RealFaults:
 
     def mend_disk(self, name: str) -> None:
         """Also of a server that is stopped, whose next life begins with a disk that works."""
-        stands = [verb for verb, targets in self.standing.values() if name in targets and verb in DISK]
+        stands = [verb for verb, targets in self.standing.values() if name in targets and verb in OF_THE_DISK]
         for verb in stands:
             if self._fabric.state_of(name) == "running":
-                self.do(verb, [name], {"ms": 0} if verb == "slow_disk" else {"on": False})
+                undo = BY_NAME[verb].undo
+                assert undo is not None
+                self.do(undo.verb, [name], undo.options)
             else:
                 self._fabric.ledger.end_of(name, verb)

@@ -223,10 +223,18 @@ class ClusterFabric:
             raise FaultUnsupported(f"{name!r} cannot be restarted")
         if self.skews_ms.get(name):
             await self.put_clock(name)
+        if self.ledger.options_of(name, "slow_disk") or self.ledger.options_of(name, "fail_disk"):
+            await self.put_disk(name)
 
     async def put_clock(self, name: str) -> None:
         """Raises Unavailable."""
         await self.ask(name, {"do": "clock", "skew_ms": self.skews_ms[name]})
+
+    async def put_disk(self, name: str) -> None:
+        """By the faults in force. Raises Unavailable."""
+        slow = self.ledger.options_of(name, "slow_disk") or {"ms": 0}
+        fails = self.ledger.options_of(name, "fail_disk") is not None
+        await self.ask(name, {"do": "disk", "slow_ms": slow["ms"], "fail": fails})
 
     async def replace_client(self, workload: WorkloadConfig) -> None:
         """Ends the workload's client and starts it with another configuration."""

@@ -242,17 +242,17 @@ OF_GROUPS = (
 
 OF_DISKS_AND_CLOCKS = (
     Verb(
-        verb="slow_disk", key="K", label="Slow disk", targets=NODES, states=RUNS, undo=Undo("slow_disk", {"ms": 0}), drawn=True,
+        verb="slow_disk", key="K", label="Slow disk", targets=NODES, undo=Undo("slow_disk", {"ms": 0}), drawn=True,
         options=(
             ms("ms", 100, "by how much each sync takes longer; 0 ends it"),
             ms("spread_ms", 0, "up to so much more, evenly", fabrics=SIMULATED),
             Option(name="share", type="share", default=1.0, fabrics=SIMULATED, help="which share of the syncs"),
         ),
-        does="each sync takes longer",
+        does="each sync takes longer, also after a restart",
         done="Slowed the disk of {targets} by {ms} ms", undone="The disk of {targets} is as fast as before",
     ),
     Verb(
-        verb="fail_disk", key="F", label="Failing disk", targets=NODES, states=RUNS, undo=Undo("fail_disk", {"on": False}), drawn=True,
+        verb="fail_disk", key="F", label="Failing disk", targets=NODES, undo=Undo("fail_disk", {"on": False}), drawn=True,
         options=(
             Option(name="on", type="switch", default=True, help="false ends it"),
             Option(
@@ -264,7 +264,7 @@ OF_DISKS_AND_CLOCKS = (
                 help="how many accesses fail, 0 for all. What a failed sync left is read as written and never becomes durable",
             ),
         ),
-        does="writes fail",
+        does="writes fail, also after a restart",
         done="The disk of {targets} fails", undone="The disk of {targets} works again",
     ),
     Verb(
