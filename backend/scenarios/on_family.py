@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import msgspec
 
 from backend.errors import LabError, Malformed
-from backend.fabrics.verbs import ELSEWHERE, verb_named
 from backend.scenarios.model import ExpectPart, Scenario
 from backend.scenarios.reading import targets
 from nodes.families import Family, family_named
+from nodes.faults.table import AWAY, BY_NAME, VERBS
 from nodes.roles import LETTERS
 
 UPGRADE = re.compile(r"^step upgrade (\d+) of ")
@@ -22,8 +22,7 @@ LEADER = re.compile(r"^(?:active of |time server$|mds\d+$)")
 NODE = re.compile(r"^(?:jn|bookie)\d+$")
 SERVER = re.compile(r"^mds(\d+)$")
 OF_IMAGES = re.compile(r"^(?:Image|Packet|Repairing|Replicas)")
-AWAY = ("crash", "stop", "power_loss", "new_disk", "pause", "cut")
-BACK = ("restart", "resume", "heal", "heal_all")
+BACK = tuple(verb.verb for verb in VERBS if verb.mends)
 
 
 def on_family(scenario: Scenario, protocol: str) -> Scenario:
@@ -133,9 +132,8 @@ def of_images(scenario: Scenario, protocol: str) -> Iterator[str]:
 
 
 def of_verbs(scenario: Scenario, protocol: str, family: Family) -> Iterator[str]:
-    for verb in (step.fault for step in scenario.steps if step.fault not in (None, *ELSEWHERE)):
-        assert verb is not None
-        locked = verb_named(verb).locked
+    for verb in (step.fault for step in scenario.steps if step.fault is not None):
+        locked = BY_NAME[verb].locked
         if locked is not None and locked != family.locked:
             yield f"{verb} is for families {'with' if locked else 'without'} a lock"
 

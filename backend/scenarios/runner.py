@@ -22,6 +22,7 @@ from backend.scenarios.shapes import shape_of
 from backend.scenarios.verdicts import Judge, Verdict
 from backend.shape import new_config
 from nodes.config import ClusterConfig, DataConfig, Timing, WorkloadConfig
+from nodes.faults.table import BY_NAME
 from nodes.invariants import registry
 from nodes.mutations import Mutations
 from nodes.trace import story
@@ -36,13 +37,6 @@ QUIET_NS = 30_000_000_000
 """How long everything that is under way may take to end when the namespaces are to be looked at."""
 STRUCK = re.compile(r"^target of step (\d+)$")
 ELECTED = re.compile(r"^elected of (\S+)$")
-UNDO: dict[str, tuple[str, dict[str, Any]]] = {
-    "crash": ("restart", {}), "stop": ("restart", {}), "power_loss": ("restart", {}),
-    "new_disk": ("restart", {}), "pause": ("resume", {}),
-    "cut": ("heal", {}), "delay": ("heal", {}), "lose": ("heal", {}), "duplicate": ("heal", {}),
-    "reorder": ("heal", {}), "damage": ("heal", {}), "slow_disk": ("slow_disk", {"ms": 0}),
-    "fail_disk": ("fail_disk", {"on": False}), "skew_clock": ("skew_clock", {"ms": 0}),
-}  # fmt: skip
 FABRICS: dict[str, Callable[[ClusterConfig, int], Fabric]] = {
     "simulated": Simulated,
     "processes": Processes,
@@ -206,9 +200,10 @@ class Run:
             words = [name for word in targets(step) for name in self._named(word)]
             options = dict(step.options)
             names = self._struck[number] = await self.fabric.fault(step.fault, words, options)
-            if step.span is not None and step.fault in UNDO:
-                verb, undoing = UNDO[step.fault]
-                self._undo.append((self.fabric.now_ns + self._ns(step.span), verb, names, undoing))
+            undo = BY_NAME[step.fault].undo
+            if step.span is not None and undo is not None:
+                due_ns = self.fabric.now_ns + self._ns(step.span)
+                self._undo.append((due_ns, undo.verb, names, undo.options))
                 self._undo.sort(key=lambda undo: undo[0])
         elif step.workload is not None:
             rate = None if step.workload.rate is None else per_second(step.workload.rate)

@@ -15,7 +15,7 @@ from nodes.explore.draw_triggers import SOON, draw_trigger
 from nodes.explore.plan import WHOEVER, Fault
 from nodes.explore.progress import CROSSING, messages_of
 from nodes.families import Family, family_named
-from nodes.sim.medium import TORN
+from nodes.faults.table import TORN
 from nodes.sim.triggers import Trigger
 
 COORDINATION = "coordination"

@@ -19,8 +19,8 @@ from nodes.explore.plan import WHOEVER, Caller, Failure, Fault, Outcome, Plan
 from nodes.explore.simulated import SimStage
 from nodes.explore.stage import Member, Scripted, Stage
 from nodes.families import family_named
+from nodes.faults.check import FaultUnsupported
 from nodes.invariants import registry
-from nodes.sim.faulting import FaultUnsupported
 from nodes.sim.loop import Stuck
 from nodes.sim.triggers import Trigger
 from nodes.trace import story

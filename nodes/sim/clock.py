@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from nodes.faults.table import LARGEST_PPM
 from nodes.sim.loop import Handle, Loop, Machine
 
 EPOCH_NS = 1_700_000_000_000_000_000
@@ -13,7 +14,6 @@ EPOCH_NS = 1_700_000_000_000_000_000
 
 
 MILLION = 1_000_000
-LARGEST_PPM = 500_000
 
 
 class Rate:

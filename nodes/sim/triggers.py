@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from nodes.sim.faulting import FaultUnsupported, one_of
+from nodes.faults.check import FaultUnsupported
 from nodes.trace.events import StepTaken
 from nodes.wire.messages import Message
 
@@ -82,8 +82,8 @@ class Triggers:
 
     def arm(self, trigger: Trigger, act: Callable[[], Any]) -> Armed:
         """`act` runs once, at the place. Raises FaultUnsupported."""
-        one_of("kind", trigger.kind, KINDS)
-        one_of("when", trigger.when, WHEN)
+        _one_of("kind", trigger.kind, KINDS)
+        _one_of("when", trigger.when, WHEN)
         if trigger.kind == "step" and trigger.when == "before":
             raise FaultUnsupported("a step is known when it is taken: say after")
         if trigger.ordinal < 1:
@@ -174,3 +174,10 @@ class Triggers:
             return stats
 
         return struck
+
+
+def _one_of(what: str, word: Any, words: tuple[str, ...]) -> str:
+    """Raises FaultUnsupported."""
+    if word not in words:
+        raise FaultUnsupported(f"{what} {word!r}: say one of {', '.join(words)}")
+    return str(word)

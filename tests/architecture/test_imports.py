@@ -35,6 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     "nodes.config": {"nodes.metadata", "nodes.mutations"},
     "nodes.mutations": set(),
     "nodes.families": set(),
+    "nodes.faults": {"nodes.faults", "nodes.families", "nodes.storage.rot"},
     "nodes.roles": set(),
     "nodes.metadata": PURE | {"nodes.mutations"},
     "nodes.scope": set(),
@@ -79,13 +80,15 @@ ALLOWED: dict[str, set[str]] = {
     | TREE
     | {
         "nodes.sim",
+        "nodes.faults",
         "nodes.mechanisms",
         "nodes.servers",
         "nodes.workloads",
         "nodes.client",
         "nodes.invariants",
     },
-    "nodes.explore": FLOOR | {"nodes.explore", "nodes.sim", "nodes.client", "nodes.invariants"},
+    "nodes.explore": FLOOR
+    | {"nodes.explore", "nodes.faults", "nodes.sim", "nodes.client", "nodes.invariants"},
     **dict.fromkeys(sorted(SCRIPT), FLOOR | SCRIPT | {"nodes.client"}),
     "nodes.__main__": {"nodes.real"},
     "nodes.supervisor": {"nodes.supervisor", "nodes.real", "nodes.wire", "nodes.trace"},

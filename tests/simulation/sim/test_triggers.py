@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from nodes.config import MILLISECOND, SECOND, WorkloadConfig, one_group
+from nodes.faults.check import FaultUnsupported
 from nodes.metadata.operations import Mkdir
 from nodes.protocols.mams.messages import Prepare
 from nodes.sim.cluster import SimCluster
-from nodes.sim.faults import FaultUnsupported
 from nodes.sim.network import Caused
 from nodes.sim.triggers import Armed, Trigger
 from nodes.trace.events import StepTaken
