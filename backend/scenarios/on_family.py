@@ -80,6 +80,8 @@ def reasons(scenario: Scenario, protocol: str, family: Family) -> Iterator[str]:
         yield from of_checkpoints(scenario, protocol)
     if not family.images:
         yield from of_images(scenario, protocol)
+    if family.journal_nodes and any((step.when or "").startswith("junior ") for step in scenario.steps):
+        yield f"it waits for a junior, {protocol} has none"
     yield from impossible(scenario, protocol)
     if not family.standbys_max:
         yield from of_standbys(scenario)
