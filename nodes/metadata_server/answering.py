@@ -21,6 +21,7 @@ from nodes.metadata_server.writer import JournalWriter
 from nodes.replicas.lease import Lease
 from nodes.replicas.state import ReplicatedState
 from nodes.slots import CrossGroup, Position
+from nodes.trace.present import UNKNOWN, cause_of
 from nodes.units import OpId
 from nodes.wire.messages import Answer, Checked, CheckOperation, Referred, Refused, Request
 from nodes.world import World
@@ -113,8 +114,16 @@ class Answering:
         if self._holds:
             return
         held, self._held = self._held, {}
-        for peer, request in held.values():
+        self._take_up(held)
+
+    def _take_up(self, calls: dict[OpId, tuple[str, Request]]) -> None:
+        """Requests that waited: each follows from its call, and nothing that comes after follows from them."""
+        trace = self._world.trace
+        present = trace.at()
+        for peer, request in calls.values():
+            trace.follows(cause_of(request, UNKNOWN))
             self.on_request(peer, request)
+        trace.follows(present)
 
     def refuse_all(self) -> None:
         """The tenure is over: those who wait are sent elsewhere, with the same operation number."""
@@ -169,8 +178,7 @@ class Answering:
 
     def on_unparked(self) -> None:
         parked, self._parked = self._parked, {}
-        for peer, request in parked.values():
-            self.on_request(peer, request)
+        self._take_up(parked)
 
     def _on_read(self, peer: str, request: Request) -> None:
         number, operation = request.number, request.operation
@@ -327,8 +335,7 @@ class Answering:
     def _look_again(self) -> None:
         self._woken = False
         waiting, self._waiting = self._waiting, {}
-        for peer, request in waiting.values():
-            self.on_request(peer, request)
+        self._take_up(waiting)
 
     def _answer(self, number: int, result: object, error: str) -> Answer:
         writer = self.writer

@@ -19,7 +19,8 @@ _later = FastLoop.call_later
 
 
 class CausalLoop(FastLoop):
-    """What runs without one of its callbacks around it (what a socket brings, another thread) has no cause until it says so.
+    """Every callback leaves no cause behind, also one that had none and told an event. What runs without one of its callbacks around it (what a
+    socket brings, another thread) has no cause until it says so.
 
     A task that waits for a future goes on with the cause of whoever resolved it: that is who calls `call_soon` for it.
     """
@@ -31,18 +32,12 @@ class CausalLoop(FastLoop):
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> asyncio.Handle:
-        cause = self.cause
-        if cause is UNKNOWN:
-            return _soon(self, callback, *args, context=context)
-        return _soon(self, self._resume, cause, callback, args, context=context)
+        return _soon(self, self._resume, self.cause, callback, args, context=context)
 
     def call_later(  # type: ignore[override]
         self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> asyncio.TimerHandle:
-        cause = self.began
-        if cause is UNKNOWN:
-            return _later(self, delay, callback, *args, context=context)
-        return _later(self, delay, self._resume, cause, callback, args, context=context)
+        return _later(self, delay, self._resume, self.began, callback, args, context=context)
 
     def _resume(self, cause: Cause, callback: Callable[..., object], args: tuple[Any, ...]) -> None:
         self.cause = self.began = cause

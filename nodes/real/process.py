@@ -132,11 +132,13 @@ class Process:
     # --- errors ----------------------------------------------------------------------------------------------------
 
     def _warn(self, what: str) -> None:
-        """At most one a second: strangers must not fill the disk."""
+        """At most one a second: strangers must not fill the disk. Nothing follows from a warning."""
         now = monotonic_ns()
         if now - self._warned_ns > WARN_EVERY_NS:
             self._warned_ns = now
+            cause = self.trace.at()
             self.trace.emit(Warned(what))
+            self.trace.follows(cause)
 
     def _on_error(self, error: BaseException) -> None:
         """A disk that fails, or a bug: this server is no use to its group any more. It ends also when nobody can be told."""

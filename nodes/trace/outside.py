@@ -21,8 +21,8 @@ from nodes.trace.events import (
 from nodes.trace.present import MICROSECOND, UNKNOWN, Cause
 
 ROOT = "/cloverlab/groups/"
-SLACK_NS = 50_000_000
-"""An ensemble that is watched from outside tells the control plane of a change as late as this after others."""
+RECENT_NS = 500_000_000
+"""A watch fires so soon after the change; an ensemble that is watched from outside tells the control plane of it so much later than others."""
 
 
 class Outside:
@@ -66,15 +66,19 @@ class Outside:
         path, at_us = cause
         if not path.startswith("/"):
             return cause
-        return self._last(self._changed.get(path), at_us * MICROSECOND + SLACK_NS)
+        changes, at_ns = self._changed.get(path, []), (at_us + 1) * MICROSECOND
+        later = bisect_right(changes, at_ns, key=lambda change: change[0])
+        if later and at_ns - changes[later - 1][0] < RECENT_NS:
+            return changes[later - 1][1]
+        if later < len(changes) and changes[later][0] - at_ns < RECENT_NS:
+            return changes[later][1]
+        return UNKNOWN
 
     @staticmethod
     def _last(changes: list[tuple[int, Cause]] | None, at_ns: int) -> Cause:
         """The last one not later than this."""
-        if not changes:
-            return UNKNOWN
-        later = bisect_right(changes, at_ns, key=lambda change: change[0])
-        return changes[later - 1][1] if later else UNKNOWN
+        later = bisect_right(changes or [], at_ns, key=lambda change: change[0])
+        return changes[later - 1][1] if changes and later else UNKNOWN
 
 
 def node_of(stamped: Stamped) -> str:

@@ -13,6 +13,7 @@ from nodes.metadata_server.idle_sessions import IdleSessions, check_fresh
 from nodes.protocols.paxos.member import Member
 from nodes.protocols.paxos.proposer import Proposer
 from nodes.replicas.lease import Lease
+from nodes.trace.present import UNKNOWN, cause_of
 from nodes.units import OpId
 from nodes.wire.messages import Answer, Checked, CheckOperation, Refused, Request
 
@@ -41,12 +42,17 @@ class Answering:
         self._take_held()
 
     def _take_held(self) -> None:
+        """Each follows from its call, and nothing that comes after follows from them."""
         held, self._held = self._held, {}
+        trace = self._member.world.trace
+        present = trace.at()
         for peer, call in held.values():
+            trace.follows(cause_of(call, UNKNOWN))
             if isinstance(call, Request):
                 self.on_request(peer, call)
             else:
                 self.on_check(peer, call)
+        trace.follows(present)
 
     def _hold(self, peer: str, call: Request | CheckOperation) -> None:
         op_id = OpId(call.session, call.number)

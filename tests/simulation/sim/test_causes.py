@@ -106,6 +106,25 @@ def test_a_group_that_waited_for_the_one_before_it_goes_back_to_its_own_call() -
         assert causes.root(last(lab.cluster.events, Called, client))[0] == f"{client}.1"
 
 
+def test_a_request_that_waited_for_a_takeover_goes_back_to_its_call() -> None:
+    lab = Lab(1)
+    lab.ada.call(Mkdir("/ada"))
+    lab.eve.call(Mkdir("/eve"))
+    lab.faults.crash(lab.active)
+    held = lab.hold_journals(*lab.standbys)
+    lab.cluster.run_until(lambda: bool(held.messages), SETTLE_NS)
+    elected, _, _ = held.messages[0]
+    lab.eve.client._groups[1].believed = elected
+    task = lab.begin(lab.eve, Mkdir("/b"))
+    lab.run_ms(50)
+    held.release()
+    lab.cluster.run_until(task.done, SETTLE_NS)
+    causes = Causes(lab.cluster.events)
+    assert causes.root(last(lab.cluster.events, Called, "eve"))[0] == "eve.1"
+    serving = last(lab.cluster.events, Serving)
+    assert type(causes.back(serving)[0].event) is FaultInjected
+
+
 def test_what_was_held_back_goes_back_to_what_it_was_sent_for() -> None:
     lab = Lab(4)
     held = lab.hold_journals(lab.standbys[0])

@@ -88,6 +88,22 @@ def test_nothing_is_left_of_a_cause_when_its_callback_has_ended_even_in_an_error
     run(body())
 
 
+def test_an_event_that_nothing_led_to_leaves_no_cause_behind(tmp_path: Path) -> None:
+    async def body() -> None:
+        trace, seen = TraceWriter(tmp_path, "mds1", lambda: 1, lambda: None, causal(loop())), list[Cause]()
+        for _ in range(2):
+            loop().call_soon(trace.emit, Warned("what"))
+            loop().call_soon(lambda: seen.append(loop().cause))
+            loop().call_later(0, trace.emit, Warned("what"))
+            loop().call_later(0, lambda: seen.append(loop().cause))
+        await asyncio.sleep(0.01)
+        trace.close()
+        assert seen == [UNKNOWN] * 4
+        assert [each.cause for each in TraceReader(tmp_path).read()] == [0] * 4
+
+    run(body())
+
+
 def test_a_timer_follows_from_what_began_the_turn_and_not_from_what_the_turn_told(tmp_path: Path) -> None:
     """Else the rounds of a loop would be one endless chain."""
 

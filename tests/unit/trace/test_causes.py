@@ -128,8 +128,21 @@ def test_a_watch_that_fired_is_the_last_change_of_its_node() -> None:
         StepTaken("election", "draw", "CFS §4.2.1", "nobody holds the lock", 1),
         change_of("/cloverlab/groups/g1/lock", freed.at_ns),
     )
-    told.events.append(Stamped("coordination", 1, 3, 10**9, 0, LockHeld("g1", "mds2")))
+    told("coordination", LockHeld("g1", "mds2"))
     assert Causes(told.events).back(draw) == [freed, draw]
+
+
+def test_a_change_that_was_told_late_is_what_a_watch_fired_for_and_an_old_one_is_not() -> None:
+    told = Told()
+    told("coordination", LockHeld("g1", "mds1"))
+    path, at_ns = "/cloverlab/groups/g1/lock", 3_000_000_000
+    draws = [
+        Stamped("mds2", 1, number, at_ns, cause[1], Applied(1, 1, 0), cause[0])
+        for number, cause in ((1, change_of(path, at_ns)), (2, change_of(path, 2 * at_ns)))
+    ]
+    free = Stamped("coordination", 1, 2, at_ns + 40_000_000, 0, LockHeld("g1", ""))
+    causes = Causes([*told.events, *draws, free])
+    assert causes.back(draws[0]) == [free, draws[0]] and causes.back(draws[1]) == [draws[1]]
 
 
 def test_a_cause_that_is_none_stays_none_where_nothing_struck() -> None:
