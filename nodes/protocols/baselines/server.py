@@ -11,7 +11,7 @@ import msgspec
 
 from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.metadata_server.handing import Handlers
-from nodes.metadata_server.replica import open_replica
+from nodes.metadata_server.replica import Replica, open_replica
 from nodes.metadata_server.server import MetadataServer
 from nodes.metadata_server.tenure import Choice
 from nodes.protocols.baselines.leading import Leading
@@ -31,14 +31,19 @@ class SharedJournalServer:
     """One server's part in the agreement: its role and its way between the two."""
 
     def __init__(
-        self, server: MetadataServer[Leading], choice: Choice, make_journal: MakeSharedJournal, tail_ns: int
+        self,
+        server: MetadataServer[Leading],
+        replica: Replica,
+        choice: Choice,
+        make_journal: MakeSharedJournal,
+        tail_ns: int,
     ):
         """`tail_ns` is how long a standby waits before it reads on."""
         self._server = server
         self._world = world = server.world
         self._choice = choice
         self._tail_ns = tail_ns
-        self._replica = replica = server.replica
+        self._replica = replica
         self._following = server.following
         self._local = LocalJournal(replica)
         cluster = server.config.cluster
@@ -58,10 +63,6 @@ class SharedJournalServer:
     def begin(self) -> None:
         self._world.scope.spawn(self._local.run(), "own journal")
         self._follow_journal()
-
-    async def promise(self, epoch: int) -> None:
-        """The journal's nodes promise, not its readers; what this server has of it is durable."""
-        await self._local.rest()
 
     def forget_session(self) -> None:
         """Nothing here watches."""
@@ -141,7 +142,10 @@ def start(
     def begin() -> None:
         replica = open_replica(world, config, group_of(config.cluster, config.group), choice.image_store)
         server: MetadataServer[Leading] = MetadataServer(
-            world, config, replica, lambda server: SharedJournalServer(server, choice, make_journal, tail_ns)
+            world,
+            config,
+            replica,
+            lambda server: SharedJournalServer(server, replica, choice, make_journal, tail_ns),
         )
         server.start()
 
