@@ -103,10 +103,14 @@ class Family(msgspec.Struct, frozen=True):
         """The fault verb by which an operator has a group choose anew who leads, or who is in its view."""
         return "take_lock" if self.locked else "force_view"
 
+    def reads_anywhere(self, groups: int) -> bool:
+        """Whether any server answers reads, in a cluster of so many groups: with several, stamps put answers in order, and one server gives them."""
+        return self.asked == "reads anywhere" and groups == 1
+
     @property
     def images(self) -> bool:
         """Whether its servers write images."""
-        return self.replication == "mams" or bool(self.journal_nodes)
+        return self.replication in ("mams", "paxos") or bool(self.journal_nodes)
 
     @property
     def checkpoints(self) -> bool:
@@ -168,7 +172,6 @@ FAMILIES: dict[str, Family] = {
         "paxos",
         "Multi-Paxos with packed messages (DCFS3)",
         "reads anywhere",
-        groups_max=1,
         leads="primary",
         majority=True,
         upgrade_steps=4,
@@ -177,7 +180,6 @@ FAMILIES: dict[str, Family] = {
         "paxos",
         "Multi-Paxos, a message for each record",
         "reads anywhere",
-        groups_max=1,
         leads="primary",
         majority=True,
         upgrade_steps=4,

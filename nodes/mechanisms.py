@@ -57,7 +57,7 @@ def start_mams(world: World, config: ServerConfig, choice: Choice) -> None:
 
 REPLICATION: dict[str, Callable[[World, ServerConfig, Choice], None]] = {
     "mams": start_mams,
-    "paxos": lambda world, config, choice: paxos.start(world, config),
+    "paxos": paxos.start,
     "symmetric": lambda world, config, choice: symmetric.start(world, config),
     **baselines.REPLICATION,
 }
@@ -68,7 +68,7 @@ JOURNAL_SYNC: dict[str, type[Ssp]] = {"ssp": Ssp, "two_phase": TwoPhase, "backup
 
 REPLICATING: dict[str, Replicating] = {
     "mams": Replicating(mams_messages.MESSAGES + dcfs2_messages.MESSAGES),
-    "paxos": Replicating(paxos_messages.MESSAGES, paxos_messages.records_of),
+    "paxos": Replicating(paxos_messages.MESSAGES + dcfs2_messages.MESSAGES, paxos_messages.records_of),
     "symmetric": Replicating(symmetric_messages.MESSAGES),
     **dict.fromkeys(baselines.REPLICATION, Replicating(JOURNAL_MESSAGES)),
 }

@@ -13,7 +13,7 @@ from nodes.config import Holes
 from nodes.families import FAMILIES, HOLES
 
 NODES = Path(__file__).resolve().parents[2] / "nodes"
-SHARED = "nodes.replicas."
+SHARED = ("nodes.replicas.", "nodes.metadata_server.")
 FOLDERS = {
     "mams": ("protocols/mams", "protocols/dcfs2"),
     "paxos": ("protocols/paxos",),
@@ -58,7 +58,10 @@ def defined(tree: ast.Module) -> dict[str, ast.stmt]:
 
 def read_by(module: str, name: str) -> tuple[set[str], set[Name]]:
     """The switches that one definition of the shared code reads, and what it uses of that code."""
-    source, tree = parsed(NODES / (module.removeprefix("nodes.").replace(".", "/") + ".py"))
+    path = NODES / (module.removeprefix("nodes.").replace(".", "/") + ".py")
+    if not path.exists():
+        return set(), set()
+    source, tree = parsed(path)
     here, taken = defined(tree), imported(tree)
     if name not in here:
         return set(), {taken[name]} if name in taken else set()
@@ -87,7 +90,11 @@ def test_a_family_names_the_switches_that_its_code_reads() -> None:
     for family in FAMILIES.values():
         replication = "shared-qjm" if family.replication.startswith("shared-") else family.replication
         read = {name for folder in FOLDERS[replication] for name in read_in(folder)}
-        assert set(family.holes) == read, family.replication
+        assert set(family.holes) <= read, family.replication
+        if family.replication == "symmetric":
+            assert set(family.holes) == read
+        # Every family shares the metadata server; what only several groups or checkpoints leave open is opened in MAMS, whose papers do.
+        assert read - set(family.holes) <= set(HOLES["mams"]), family.replication
 
 
 def test_every_switch_is_of_some_family() -> None:
