@@ -13,21 +13,24 @@ _JOURNAL = (
     "stale_view_write",
     "reads_before_flush",
 )
+_SERVER = ("abort_without_record", "checkpoint_unpinned", "dentry_locks_only", "one_phase_barrier")
+"""Of the metadata server, which every family of them has."""
+_PAXOS = (
+    "no_fencing", "short_duplicate_memory", "stale_view_write", "redo_without_phase_one", "no_read_lease", "answer_set_shrinks",
+    "memory_only_accept",
+)  # fmt: skip
 HOLES: dict[str, tuple[str, ...]] = {
     "mams": (
-        *_JOURNAL, "election_ignores_sn", "junior_election_eager", "silent_shrink", "late_watch", "configuration_is_liveness", "async_flush",
-        "one_phase_barrier", "checkpoint_unpinned", "abort_without_record", "dentry_locks_only", "checksum_vote",
+        *_JOURNAL, *_SERVER, "election_ignores_sn", "junior_election_eager", "silent_shrink", "late_watch", "configuration_is_liveness",
+        "async_flush", "checksum_vote",
     ),
-    "paxos": (
-        "no_fencing", "short_duplicate_memory", "stale_view_write", "redo_without_phase_one", "no_read_lease", "answer_set_shrinks",
-        "memory_only_accept",
-    ),
+    "paxos": (*_PAXOS, "reads_before_flush", "abort_without_record", "dentry_locks_only"),
     "symmetric": (
         "short_duplicate_memory", "sn_without_epoch", "no_read_lease", "fast_literal_order", "fast_not_uniform", "views_without_agreement",
         "answer_before_stable",
     ),
 }  # fmt: skip
-"""By replication, the paper's holes that it can open (nodes/config.py: Holes); a shared journal's servers have those of `_JOURNAL`."""
+"""By replication, the paper's holes that it can open (nodes/config.py: Holes); a shared journal's servers have those of `_JOURNAL` and `_SERVER`."""
 
 
 _ONE_GROUP = (
@@ -44,8 +47,8 @@ PAPER: dict[str, tuple[str, ...]] = {
     "bookkeeper": ("no_fencing", *_HADOOP),
     "avatar": ("no_fencing", *_HADOOP),
     "hadoop-ha": ("no_fencing", *_HADOOP),
-    "packed-paxos": HOLES["paxos"],
-    "multi-paxos": HOLES["paxos"],
+    "packed-paxos": _PAXOS,
+    "multi-paxos": _PAXOS,
     "symmetric": HOLES["symmetric"],
 }
 """By protocol, the holes that its literal text leaves open, rule 21's asynchronous flushes among them: all of them in the papers' own protocols.
@@ -87,7 +90,7 @@ class Family(msgspec.Struct, frozen=True):
     @property
     def holes(self) -> tuple[str, ...]:
         """The switches that it reads."""
-        return HOLES.get(self.replication, _JOURNAL if self.journal_nodes else ())
+        return HOLES.get(self.replication, (*_JOURNAL, *_SERVER) if self.journal_nodes else ())
 
     @property
     def cannot_force(self) -> str:
@@ -115,7 +118,7 @@ class Family(msgspec.Struct, frozen=True):
     @property
     def checkpoints(self) -> bool:
         """Whether a cluster of it can mark checkpoints and go back to them."""
-        return self.replication == "mams"
+        return self.images and self.replication != "paxos"
 
     def journal_names(self, count: int | None = None) -> list[str]:
         """So many of them; as many as the family has by itself where nobody says."""

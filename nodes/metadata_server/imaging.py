@@ -26,7 +26,7 @@ LINGER_NS = 5 * SECOND
 GIVES_WAY_NS = 2 * SECOND
 """So long after an image the next one waits for the reports before the journals are pruned."""
 TRIES = 3
-"""After so many images in a row that nobody could take, juniors do without."""
+"""After so many images in a row that nobody could take, juniors do without, and a log that fills has the active take one itself."""
 
 
 class Imaging:
@@ -198,8 +198,10 @@ class Imaging:
     def _busy(self) -> bool:
         """Whether an image is being taken; a server that has fallen silent takes none."""
         now = self._replica.world.clock.monotonic_ns()
-        if now - self._heard_ns > SILENCE_NS or now - self._ordered_at_ns > PATIENCE_NS:
+        silent = now - self._heard_ns > SILENCE_NS or now - self._ordered_at_ns > PATIENCE_NS
+        if self._ordered and silent:
             self._ordered = ""
+            self._failures += 1
         return bool(self._ordered)
 
     def _step(self, step: str, detail: str) -> None:
@@ -221,7 +223,7 @@ class Imaging:
             failure = self._wish.failure(bool(self._takers.standbys()))
             if failure:
                 self._step("failed", failure)
-            if self._forces and not self._takers.standbys():
+            if self._forces and not self._others_can():
                 await self._take_alone()
             elif self._forces or self._wish.stands or self._is_due():
                 self._order()
@@ -251,6 +253,10 @@ class Imaging:
         timing = self._replica.config.cluster.timing
         await self._replica.world.clock.sleep(timing.renew_scan_ms * MILLISECOND)
 
+    def _others_can(self) -> bool:
+        """Whether a standby is there that is not known to fail. Writes that wait for room wait for one of them only."""
+        return bool(self._takers.standbys()) and self._failures < (1 if self.is_full() else TRIES)
+
     def _is_due(self) -> bool:
         every = self._replica.config.cluster.image_every
         return bool(every) and (self._due or self._replica.state.commit_sn - self.taken_sn >= every)
@@ -279,6 +285,7 @@ class Imaging:
             holders = await replica.images.write(replica.state.namespace, mark, [replica.name], go_on)
         finally:
             go_on()
+        self._failures = min(self._failures, TRIES - 1)
         if holders:
             self._taken(mark.sn, holders)
 

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from nodes.config import GroupConfig, ServerConfig
 from nodes.metadata.namespace import Namespace
-from nodes.metadata_server.checkpoints.incarnation import Origin, set_journal_aside, stored_origin
+from nodes.metadata_server.checkpoints.incarnation import Origin, stored_origin
 from nodes.metadata_server.checkpoints.ledger import Ledger
 from nodes.metadata_server.checkpoints.pins import Pins
 from nodes.metadata_server.forcing import Forcing
@@ -15,6 +15,7 @@ from nodes.metadata_server.quarantine import FILE as UNFIT_FILE
 from nodes.metadata_server.quarantine import Unfit, stored_unfit
 from nodes.metadata_server.record_clock import RecordClock
 from nodes.replicas.log import NOTHING, ReplicaLog, base_under
+from nodes.replicas.set_aside import set_groups_aside
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import GlobalView, Place
 from nodes.slots import GroupLog, ImageStore, MakeImageStore, StoredFile
@@ -187,7 +188,7 @@ async def keep_aside(replica: Replica, sn: int) -> None:
     """Groups that were applied are about to be cut: a person forced another server that lacks them, or a hole is open. Raises OSError."""
     directory = f"aside/after-{sn}-of-epoch-{replica.log.last.epoch}"
     if replica.log.last.sn > sn:
-        await set_journal_aside(replica.world.disk, replica.log, sn, directory)
+        await set_groups_aside(replica.world.disk, replica.log, sn, directory)
     await replica.images.set_aside_beyond(sn, f"{directory}/image")
 
 

@@ -14,6 +14,7 @@ from msgspec.structs import asdict
 from nodes.config import MILLISECOND
 from nodes.metadata.pages import Crossed, counters_of
 from nodes.metadata.placement import placement
+from nodes.metadata.records import IncarnationRecord
 from nodes.metadata_server.answering import Answering
 from nodes.metadata_server.checkpoints.barrier import GroupBarrier
 from nodes.metadata_server.checkpoints.time_server import TimeServer, as_time_server
@@ -199,3 +200,11 @@ class JournalLeader(ServingLeader):
         )  # fmt: skip
         self._begin_writing(writer, takers)
         return writer
+
+    def _close_first_group(self, writer: JournalWriter) -> int:
+        """Its sn: the first group of this epoch, which is empty, or says that a new incarnation of the cluster begins."""
+        replica = self._replica
+        if replica.log.last.incarnation < replica.origin.incarnation:
+            writer.apply(IncarnationRecord(self.answering.now_ns(), replica.origin.incarnation))
+        writer.close_group()
+        return replica.log.last.sn

@@ -15,6 +15,7 @@ from nodes.config import MILLISECOND, JournalNodeConfig
 from nodes.errors import Damaged
 from nodes.replicas.anew import start_anew_if_damaged
 from nodes.replicas.log import NOTHING, ReplicaLog, decode_group
+from nodes.replicas.set_aside import set_groups_aside
 from nodes.storage.identity import DISK_FILE, Identity
 from nodes.storage.journal_file import Journal
 from nodes.storage.sealed import seal, unseal
@@ -36,6 +37,7 @@ from nodes.wire.journal_messages import (
     OutOfStep,
     PruneJournal,
     ReadJournal,
+    RollBack,
     SegmentFinished,
     StartSegment,
     WriteJournal,
@@ -53,7 +55,7 @@ FETCH_NS = 500 * MILLISECOND
 AHEAD_MAX = 1 << 16
 """Writers that a node may have missed. An epoch within it that nobody writes in is outbid by the next writer, who is told of it."""
 
-Writers = NewEpoch | AcceptJournal | FinishSegment | StartSegment | WriteJournal | PruneJournal
+Writers = NewEpoch | AcceptJournal | FinishSegment | StartSegment | WriteJournal | PruneJournal | RollBack
 
 
 class Kept(msgspec.Struct, array_like=True):
@@ -188,6 +190,9 @@ class KeptJournal:
             reply = await self._accept(message)
         elif isinstance(message, FinishSegment):
             reply = self._finish(message)
+        elif isinstance(message, RollBack):
+            await self._roll_back(message)
+            reply = None
         elif isinstance(message, PruneJournal):
             self._log.prune(min(message.sn, self._kept.finished.sn))
             reply = None
@@ -273,6 +278,34 @@ class KeptJournal:
                         await log.cut(min(sn - 1, log.last.sn))
                         self._append(sn, octets)
         return log.holds(last)
+
+    async def _roll_back(self, message: RollBack) -> None:
+        """Who asked finds out with its next question. The state is written first: what a crash leaves behind it is rolled back again.
+
+        Raises OSError.
+        """
+        log, barrier = self._log, message.barrier
+
+        def is_aside(mark: Mark) -> bool:
+            return mark.incarnation < message.incarnation and mark.sn > barrier.sn
+
+        if not is_aside(log.last):
+            return
+        finished = self._kept.finished
+        keeps = barrier if log.holds(barrier) else finished
+        if keeps.sn > barrier.sn:
+            self._world.trace.emit(
+                Warned(f"the journal begins behind the barrier at {barrier.sn}, and cannot go back to it")
+            )
+            return
+        await set_groups_aside(
+            self._world.disk, log, keeps.sn, f"aside/{message.incarnation:06d}-{self._group}"
+        )
+        if finished.sn > keeps.sn:
+            self._kept.finished = keeps
+            await self._keep_state()
+        self._good_sn = min(self._good_sn, keeps.sn)
+        await log.cut(keeps.sn)
 
     async def _begin_behind(self, base: Mark) -> None:
         """What is before `base` is pruned elsewhere, so that it was finished: this journal goes on there, with nothing else if it lacks the group.

@@ -9,12 +9,12 @@ from nodes.metadata.namespace import Namespace
 from nodes.metadata_server.checkpoints.incarnation import (
     Origin,
     aside,
-    set_journal_aside,
     store_origin,
 )
 from nodes.metadata_server.checkpoints.ledger import Barrier, Incarnation
 from nodes.metadata_server.replica import Replica, empty_namespace
 from nodes.replicas.log import NOTHING
+from nodes.replicas.set_aside import set_groups_aside
 from nodes.replicas.view import Watch
 from nodes.trace.checkpoints import TakenBack
 from nodes.wire.data_messages import Void
@@ -68,7 +68,7 @@ async def go_back(
     barrier = incarnation.barriers[group]
     started = at_barrier(replica, barrier)
     keeps = barrier.mark.sn if started is not None else 0
-    groups, operations = await set_journal_aside(disk, replica.log, keeps, aside(incarnation.number))
+    groups, operations = await set_groups_aside(disk, replica.log, keeps, aside(incarnation.number))
     kept = f"{aside(incarnation.number)}/image"
     steps: list[Callable[[], Awaitable[None]]] = [
         lambda: replica.images.set_aside(incarnation.number, keeps, kept),

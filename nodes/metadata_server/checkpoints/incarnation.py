@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from nodes.metadata.records import call_of
-from nodes.replicas.log import NOTHING, ReplicaLog, decode_group
-from nodes.storage.journal_file import Journal
+from nodes.replicas.log import NOTHING
 from nodes.storage.sealed import seal, unseal
 from nodes.wire.messages import Mark
 from nodes.world import Disk
@@ -18,8 +16,6 @@ from nodes.world import Disk
 FILE = "incarnation"
 MAGIC = b"CLVRINCN"
 FORMAT = 1
-SYNC_EVERY = 256
-"""Groups that are written at once."""
 
 
 class Origin(msgspec.Struct, array_like=True, frozen=True):
@@ -63,23 +59,3 @@ async def store_origin(disk: Disk, origin: Origin) -> None:
 def aside(incarnation: int) -> str:
     """The directory of what the beginning of this incarnation set aside."""
     return f"aside/{incarnation:06d}"
-
-
-async def set_journal_aside(disk: Disk, log: ReplicaLog, sn: int, directory: str) -> tuple[int, int]:
-    """Copies the groups after `sn` under `directory`; (groups, operations) that are there then. Raises OSError.
-
-    When there are none any more, an earlier attempt has copied and cut them.
-    """
-    kept = Journal.open(disk, f"{directory}/journal")
-    if log.last.sn > sn:
-        kept.restart_at(max(sn, log.base.sn) + 1)
-        for first in range(kept.first_sn, log.last.sn + 1, SYNC_EVERY):
-            for octets in log.octets(first, first + SYNC_EVERY - 1):
-                group = decode_group(octets)
-                kept.append(group.sn, group.epoch, octets)
-            await kept.sync()
-    groups = operations = 0
-    for _, octets in kept.entries(kept.first_sn, kept.last_sn):
-        groups += 1
-        operations += sum(call_of(record) != ("", 0) for record in decode_group(octets).records)
-    return groups, operations

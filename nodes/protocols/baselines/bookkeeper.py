@@ -23,9 +23,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from nodes.config import MILLISECOND, ClusterConfig
+from nodes.metadata_server.own_journal import OwnJournal
 from nodes.protocols.baselines.ledger_writer import TICK_NS, LedgerWriter
 from nodes.protocols.baselines.ledgers import Book, Fragment, Ledger, Ledgers
-from nodes.protocols.baselines.local import LocalJournal
 from nodes.protocols.baselines.shared_journal import JournalLost
 from nodes.replicas.disks import Roll
 from nodes.replicas.view import GlobalView, ViewMoved
@@ -48,7 +48,7 @@ class BookKeeper:
         world: World,
         cluster: ClusterConfig,
         view: GlobalView,
-        local: LocalJournal,
+        local: OwnJournal,
         patience_ns: int,
     ):
         self._world = world
@@ -99,18 +99,25 @@ class BookKeeper:
 
     async def recover(self, epoch: int, timeout_ns: int) -> int | None:
         self._writer = None
-        book, version = await self._ledgers.read_newest()
-        if not book.ledgers:
-            return 0
-        last = book.ledgers[-1]
-        if last.closed:
-            return last.last_sn
         try:
-            await self._ledgers.write(Book(book.ledgers, last.number), version)
             book, version = await self._ledgers.read_newest()
-            return await self._close(book, version, timeout_ns)
+            if book.ledgers and not book.ledgers[-1].closed:
+                await self._ledgers.write(Book(book.ledgers, book.ledgers[-1].number), version)
+                book, version = await self._ledgers.read_newest()
+                if await self._close(book, version, timeout_ns) is None:
+                    return None
+            return await self._roll_back()
         except (ViewMoved, ConnectionLoss, JournalLost):
             return None
+
+    async def _roll_back(self) -> int:
+        """Where the journal ends once what this incarnation of the cluster set aside is gone. Raises LostLock, ViewMoved, CoordinationError."""
+        origin = self._local.origin
+        book, version = await self._ledgers.read_newest()
+        kept = book.without_aside(origin.incarnation, origin.barrier.sn)
+        if kept != book:
+            await self._ledgers.write(kept, version)
+        return kept.ledgers[-1].last_sn if kept.ledgers else 0
 
     async def _close(self, book: Book, version: int, timeout_ns: int) -> int | None:
         """The ledger ends before the first entry that was surely never acknowledged; what may not be on a quorum is written again.
@@ -202,7 +209,10 @@ class BookKeeper:
             if run and answered > len(fragment.bookies) - ledger.write_quorum:
                 break
             self._turn += 1
-        return run
+        kept = self._local.of_this_life(run)
+        if len(kept) < len(run):
+            self._book = Book()
+        return kept
 
     # --- writing -----------------------------------------------------------------------------------------------
 
@@ -224,6 +234,7 @@ class BookKeeper:
             fragments,
             write_quorum=journal.write_quorum,
             ack_quorum=journal.ack_quorum,
+            incarnation=self._local.origin.incarnation,
         )
         book = Book([*book.ledgers, ledger])
         try:

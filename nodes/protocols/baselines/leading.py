@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import msgspec
 
+from nodes.metadata_server.own_journal import NotNext, OwnJournal
 from nodes.metadata_server.replica import Replica
 from nodes.metadata_server.tenure import Choice, JournalLeader
 from nodes.metadata_server.writer import JournalWriter
-from nodes.protocols.baselines.local import LocalJournal, NotNext
 from nodes.protocols.baselines.readers import Readers, read_on
 from nodes.protocols.baselines.shared_journal import JournalLost, SharedJournal, SharedWriter
 from nodes.replicas.leader import LOOK_NS, outlive_holders, write_epoch
@@ -30,7 +30,7 @@ class Leading(JournalLeader):
         replica: Replica,
         choice: Choice,
         journal: SharedJournal,
-        local: LocalJournal,
+        local: OwnJournal,
         tenure: Tenure,
         ended: Callable[[], None],
     ):
@@ -109,7 +109,7 @@ class Leading(JournalLeader):
             if replica.world.clock.monotonic_ns() > deadline_ns:
                 return False
             await replica.world.clock.sleep(LOOK_NS)
-        return replica.log.last.sn == end_sn
+        return replica.log.last.sn == end_sn and replica.reaches_barrier
 
     async def _open_journal(self, timeout_ns: int) -> bool:
         """Everything adopted is committed with one empty group of the new epoch."""
@@ -123,8 +123,7 @@ class Leading(JournalLeader):
         writer = self._open_writer(sync, readers)
         self._report_commits(writer)
         self._tenure.spawn(self._keep(sync), "journal")
-        writer.close_group()
-        sn = replica.log.last.sn
+        sn = self._close_first_group(writer)
         while replica.state.commit_sn < sn:
             await replica.world.clock.sleep(LOOK_NS)
         self._step("flush", f"an empty group of epoch {self.epoch} is committed")

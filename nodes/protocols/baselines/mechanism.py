@@ -11,6 +11,8 @@ from nodes.protocols.baselines.bookkeeper import BookKeeper
 from nodes.protocols.baselines.quorum_journal import QuorumJournal
 from nodes.protocols.baselines.server import start
 from nodes.protocols.baselines.shared_journal import MakeSharedJournal
+from nodes.wire.journal_messages import JOURNAL_MESSAGES
+from nodes.wire.messages import Message
 from nodes.world import World
 
 OFTEN_NS = 100 * MILLISECOND
@@ -34,3 +36,7 @@ REPLICATION: dict[str, Start] = {
     "shared-bookkeeper": _starts(BookKeeper, OFTEN_NS),
 }
 """Avatar's filer is a quorum of one."""
+
+MESSAGES: tuple[type[Message], ...] = ()
+"""None of its own: servers and nodes speak nodes/wire/journal_messages.py."""
+COUNTED = JOURNAL_MESSAGES

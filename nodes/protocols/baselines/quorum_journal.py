@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from nodes.config import MILLISECOND, ClusterConfig
-from nodes.protocols.baselines.local import LocalJournal
+from nodes.metadata_server.own_journal import OwnJournal
 from nodes.protocols.baselines.quorum_writer import QuorumWriter
 from nodes.protocols.baselines.shared_journal import BeginsLater
 from nodes.replicas.disks import Roll
@@ -31,6 +31,7 @@ from nodes.wire.journal_messages import (
     NewEpoch,
     OutOfStep,
     ReadJournal,
+    RollBack,
     SegmentFinished,
 )
 from nodes.wire.messages import Mark, Message
@@ -63,7 +64,7 @@ class QuorumJournal:
         world: World,
         cluster: ClusterConfig,
         view: GlobalView,
-        local: LocalJournal,
+        local: OwnJournal,
         patience_ns: int,
         finished_only: bool = False,
         segment_ns: int = 0,
@@ -125,9 +126,18 @@ class QuorumJournal:
         elif message.epoch != self._epoch:
             told = f"of epoch {message.epoch}; this is epoch {self._epoch}"
             self._ignoring.tell(peer, message, told)
+        elif isinstance(message, EpochPromised) and not self._is_of_this_life(message):
+            origin = self._local.origin
+            order = RollBack(self._number, self._epoch, origin.incarnation, origin.barrier)
+            self._world.network.send(peer, order)
         elif type(message).__name__ == self._waited_for:
             self._heard[peer] = message
             self._more.set()
+
+    def _is_of_this_life(self, promise: EpochPromised) -> bool:
+        """Whether the node has nothing of what the cluster set aside when it went back."""
+        origin = self._local.origin
+        return origin.accepts(promise.last) and origin.accepts(promise.finished)
 
     # --- recovery ----------------------------------------------------------------------------------------------
 
@@ -216,8 +226,10 @@ class QuorumJournal:
             node = self._nodes[self._turn % len(self._nodes)]
             question = ReadJournal(0, self._number, from_sn, 0, self._finished_only)
             reply = await self._calls.ask(node, question, READ_NS)
-            if isinstance(reply, JournalRead) and reply.groups and reply.from_sn == from_sn:
-                return reply.groups
+            if isinstance(reply, JournalRead) and reply.from_sn == from_sn:
+                groups = self._local.of_this_life(reply.groups)
+                if groups:
+                    return groups
             begins_later |= isinstance(reply, JournalRead) and reply.base.sn >= from_sn
             self._turn += 1
         if begins_later:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from nodes.config import MILLISECOND, SECOND
-from nodes.protocols.baselines.local import LocalJournal
+from nodes.metadata_server.own_journal import OwnJournal
 from nodes.protocols.baselines.shared_journal import JournalLost
 from nodes.trace.ignoring import Ignoring
 from nodes.wire.journal_messages import (
@@ -52,7 +52,7 @@ class QuorumWriter:
         disks: dict[str, int],
         epoch: int,
         last: Mark,
-        local: LocalJournal,
+        local: OwnJournal,
         patience_ns: int,
         segment_ns: int,
         name_disks: Callable[[dict[str, int]], Awaitable[bool]],

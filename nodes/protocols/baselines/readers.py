@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.config import MILLISECOND
+from nodes.metadata_server.own_journal import OwnJournal
 from nodes.metadata_server.replica import Replica
-from nodes.protocols.baselines.local import LocalJournal
 from nodes.protocols.baselines.shared_journal import BeginsLater, SharedJournal
 from nodes.trace.events import Renewing
 from nodes.world import CoordinationError
@@ -48,7 +48,7 @@ class Readers:
             await replica.world.clock.sleep(pause_ns)
 
 
-async def read_on(replica: Replica, journal: SharedJournal, local: LocalJournal) -> bool:
+async def read_on(replica: Replica, journal: SharedJournal, local: OwnJournal) -> bool:
     """Takes what follows on this server's copy; False when nothing came. What was taken is durable.
 
     Raises NotNext, msgspec.DecodeError, CoordinationError, OSError.
@@ -61,7 +61,7 @@ async def read_on(replica: Replica, journal: SharedJournal, local: LocalJournal)
     return bool(groups)
 
 
-async def _begin_from_image(replica: Replica, local: LocalJournal) -> bool:
+async def _begin_from_image(replica: Replica, local: OwnJournal) -> bool:
     """The newest image of the other servers takes the place of journal and namespace, when it reaches further. Raises CoordinationError, OSError."""
     others = [name for name in await replica.view.places() if name != replica.name]
     read = await replica.images.read(others, lambda: None) if others else None

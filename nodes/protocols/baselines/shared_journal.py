@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from nodes.config import ClusterConfig
-from nodes.protocols.baselines.local import LocalJournal
+from nodes.metadata_server.own_journal import OwnJournal
 from nodes.replicas.view import GlobalView
 from nodes.slots import JournalSync
 from nodes.wire.messages import Mark, Message
@@ -55,5 +55,5 @@ class SharedJournal(Protocol):
         """The next group will follow on `last`. None: too few nodes answered. Raises CoordinationError, LostLock."""
 
 
-MakeSharedJournal = Callable[[World, ClusterConfig, GlobalView, LocalJournal, int], SharedJournal]
+MakeSharedJournal = Callable[[World, ClusterConfig, GlobalView, OwnJournal, int], SharedJournal]
 """(world, cluster, view, own journal, patience with one node in nanoseconds)"""

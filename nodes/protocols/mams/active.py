@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.config import MILLISECOND
-from nodes.metadata.records import IncarnationRecord
 from nodes.metadata_server.replica import Replica
 from nodes.metadata_server.tenure import Choice, JournalLeader
 from nodes.protocols.mams.configuration import ConfigurationKeeper
@@ -173,10 +172,7 @@ class Active(JournalLeader):
         writer, replica = self.writer, self._replica
         assert writer is not None and self.keeper is not None and self.upgrade.recovery is not None
         self.upgrade.flushes(replica.log.last)
-        if replica.log.last.incarnation < replica.origin.incarnation:
-            writer.apply(IncarnationRecord(self.answering.now_ns(), replica.origin.incarnation))
-        writer.close_group()
-        sn = replica.log.last.sn
+        sn = self._close_first_group(writer)
         clock = replica.world.clock
         grace_ns = clock.monotonic_ns() + replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
         while replica.state.commit_sn < sn or (self._expected() and clock.monotonic_ns() < grace_ns):

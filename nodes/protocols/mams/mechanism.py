@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.config import MILLISECOND, ServerConfig, group_of
+from nodes.families import family_named
 from nodes.metadata_server.checkpoints.going_back import Incarnations
 from nodes.metadata_server.handing import Handlers
 from nodes.metadata_server.quarantine import quarantine
@@ -20,6 +21,8 @@ from nodes.protocols.mams.active import Active
 from nodes.protocols.mams.pool_node import EPOCH_FILE, PoolNode
 from nodes.protocols.mams.reading import read_from_pool
 from nodes.protocols.mams.ssp import Ssp
+from nodes.protocols.mams.stream import Stream
+from nodes.protocols.mams.two_phase import TwoPhase
 from nodes.replicas.election import Election, await_members
 from nodes.replicas.log import NOTHING
 from nodes.replicas.view import ACTIVE, JUNIOR, STANDBY, Place
@@ -215,11 +218,17 @@ class Mams:
         self._replica.step("election", step, "CFS §4.2.1, Alg. 2", detail, self._following.epoch)
 
 
-def start(world: World, config: ServerConfig, choice: Choice, sync: type[Ssp]) -> None:
+JOURNAL_SYNC: dict[str, type[Ssp]] = {"ssp": Ssp, "two_phase": TwoPhase, "backupnode": Stream}
+"""Slot `journal_sync`: when is a journal group safe?"""
+
+
+def start(world: World, config: ServerConfig, choice: Choice) -> None:
     """Starts a metadata server in this world. Raises UnknownFormat, UnknownJournal, UnknownSeal, OSError of what lies on the disk.
 
     One whose disk is damaged so that nothing can be made of it begins with an empty one, and counts for nothing until it has been renewed.
     """
+
+    sync = JOURNAL_SYNC[family_named(config.cluster.protocol).journal_sync]
 
     def begin() -> None:
         replica = open_replica(world, config, group_of(config.cluster, config.group), choice.image_store)
@@ -246,3 +255,7 @@ async def begin_unfit(world: World, begin: Callable[[], None], reason: str) -> N
     told = f"{unfit.reason}; everything is moved to {unfit.directory}, and {world.name} does not count before it is renewed"
     world.trace.emit(events.Warned(told))
     begin()
+
+
+REPLICATION = {"mams": start}
+MESSAGES = COUNTED = m.MESSAGES

@@ -214,3 +214,8 @@ async def _begin_life(member: Member, server: MetadataServer[Primary]) -> None:
     """What was read from the disk is durable before anybody hears of it. Raises OSError."""
     await member.identity.keep()
     server.start()
+
+
+REPLICATION = {"paxos": start}
+MESSAGES = COUNTED = m.MESSAGES
+RECORDS_OF = m.records_of

@@ -22,7 +22,7 @@ PAGE = (ROOT / "docs" / "scenarios-by-family.md").read_text()
 @pytest.mark.parametrize(
     ("file", "protocol", "told"),
     [
-        ("groups/rename-storm", "qjm", "it has 2 groups, qjm runs 1"),
+        ("groups/rename-storm", "symmetric", "it has 2 groups, symmetric runs 1"),
         ("faults/view-changes-under-load", "qjm", "force_view is for families without a lock"),
         ("papers/cfs-table3-a", "symmetric", "take_lock is for families with a lock"),
         ("faults/crash-the-active", "single", "it takes the server away, and nobody takes over"),

@@ -1,4 +1,4 @@
-"""A server's own journal beside the shared one: the namespace is read from here when it starts again.
+"""A server's own journal where others keep the group's, too: the namespace is read from here when it starts again.
 
 One procedure writes it, so that what comes while it is syncing shares the next sync.
 """
@@ -6,8 +6,10 @@ One procedure writes it, so that what comes while it is syncing shares the next 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import takewhile
 
-from nodes.metadata_server.replica import Replica
+from nodes.metadata_server.checkpoints.incarnation import Origin
+from nodes.metadata_server.replica import Replica, rebuild
 from nodes.replicas.log import decode_group, mark_of
 from nodes.trace.events import Cut, Durable
 from nodes.wake import Rounds
@@ -18,7 +20,7 @@ class NotNext(Exception):
     """A group does not follow on the last one."""
 
 
-class LocalJournal:
+class OwnJournal:
     def __init__(self, replica: Replica):
         self._world = replica.world
         self._replica = replica
@@ -30,6 +32,22 @@ class LocalJournal:
         self._unsynced: list[Durable] = []
         self._cuts: list[tuple[int, str]] = []
         self._wanted = Rounds()
+
+    @property
+    def origin(self) -> Origin:
+        """Where this incarnation of the cluster branched off."""
+        return self._replica.origin
+
+    def of_this_life(self, groups: list[bytes]) -> list[bytes]:
+        """Those before the first that was set aside when the cluster went back: a node may not know of that. Raises msgspec.DecodeError."""
+        origin = self.origin
+        if not origin.incarnation:
+            return groups
+        marks = (mark_of(decode_group(octets), octets) for octets in groups)
+        return [
+            octets
+            for octets, _ in takewhile(lambda pair: origin.accepts(pair[1]), zip(groups, marks, strict=True))
+        ]
 
     def append(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
         """`on_durable` is called when it is."""
@@ -56,7 +74,7 @@ class LocalJournal:
         await self._wanted.over()
 
     async def cut(self, sn: int, reason: str) -> None:
-        """Removes what comes after sn and is in no namespace; durable when it returns."""
+        """Removes what comes after sn, from the namespace too if it is there; durable when it returns."""
         self._cuts.append((sn, reason))
         await self._wanted.over()
 
@@ -88,7 +106,8 @@ class LocalJournal:
         if self.log.last.sn <= sn:
             return
         self._unsynced = [durable for durable in self._unsynced if durable.sn <= sn]
-        if not self._state.cut(sn):
-            raise AssertionError(f"group {sn + 1} was cut and is in the namespace")
+        applied = not self._state.cut(sn)
         await self.log.cut(sn)
         self._world.trace.emit(Cut(sn, reason))
+        if applied:
+            rebuild(self._replica)
