@@ -29,8 +29,11 @@ class Secondaries:
         return [name for name in self._proposer.recorded if name != self._name and name in followers]
 
     def matched_sns(self) -> list[int]:
-        """Nothing is pruned that somebody is still sent, in the view or about to join; who reads an image is sent nothing before it has."""
-        return [each.accepted for each in self._proposer.followers.values() if not each.lacks]
+        """Nothing is pruned that somebody has yet to be sent or told of, in the view or about to join: the next primary has to tell it again.
+
+        Who reads an image is sent nothing before it has.
+        """
+        return [each.executed for each in self._proposer.followers.values() if not each.lacks]
 
     def suffice(self, holders: list[str]) -> bool:
         """A majority of the configured group: one of every other majority can begin from it."""

@@ -1,8 +1,8 @@
 """What an acceptor has on its disk: records in the order of their arrival, each with the ballot under which it was accepted.
 
 An entry of the journal is a ballot (u64, little-endian) and a record; under ballot 0 it is a success pointer: a slot (u64) up to which all was
-decided, and the view as of it. A later entry for a slot replaces an earlier one. What is told of the journal to the outside is the run of records
-without a gap, each naming the one before it.
+decided, the view as of it, and the mark of its record (`AtPointer`). A later entry for a slot replaces an earlier one. What is told of the journal to
+the outside is the run of records without a gap, each naming the one before it.
 
 Slots up to `base` are here no more: an image reaches further. The newest pointer is never dropped, and nothing above the pointer that is durable
 ever is. So whoever reads the journal later can tell whether anything lacks between an image and what this server had (`leads_from`).
@@ -31,7 +31,6 @@ MARK_EVERY = 256
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(LogRecord)
-_view_decoder = msgspec.msgpack.Decoder(list[str])
 
 
 def encode_record(record: LogRecord) -> tuple[bytes, Mark]:
@@ -44,13 +43,25 @@ def decode_record(octets: bytes) -> LogRecord:
     return _decoder.decode(octets)
 
 
+class AtPointer(msgspec.Struct, array_like=True, frozen=True):
+    """What is true at a success pointer."""
+
+    view: list[str] = []
+    """As of the slot; empty where that was not known: the namespace came from an image."""
+    mark: Mark | None = None
+    """Of the slot: what lies below may have been accepted under a ballot that decided nothing, where an image took its place."""
+
+
+_at_pointer = msgspec.msgpack.Decoder(AtPointer)
+NOWHERE = AtPointer()
+
+
 class Pointer(NamedTuple):
     """Everything up to `slot` was decided and here, when this was written at `position` of the journal."""
 
     slot: int
     position: int
-    view: list[str]
-    """As of the slot; empty where that was not known: the namespace came from an image."""
+    at: AtPointer = NOWHERE
 
 
 class SlotLog:
@@ -68,7 +79,7 @@ class SlotLog:
         """Slots of which nobody was told: the record before, and what is to be told."""
         self.told = NOTHING
         """The end of the journal as the outside knows it."""
-        self.pointer = Pointer(0, 0, [])
+        self.pointer = Pointer(0, 0)
         """The newest in the journal."""
         self._durable_pointer = self.pointer
         self.dirty = False
@@ -92,8 +103,8 @@ class SlotLog:
 
     def _read_pointer(self, position: int, octets: bytes) -> None:
         [slot] = NUMBER.unpack_from(octets)
-        view = _view_decoder.decode(octets[NUMBER.size :]) if len(octets) > NUMBER.size else []
-        self.pointer = self._durable_pointer = Pointer(slot, position, view)
+        at = _at_pointer.decode(octets[NUMBER.size :]) if len(octets) > NUMBER.size else NOWHERE
+        self.pointer = self._durable_pointer = Pointer(slot, position, at)
 
     @property
     def pruned(self) -> bool:
@@ -111,7 +122,8 @@ class SlotLog:
             if following is None or self._untold[following.sn][0] != mark:
                 return False
             mark = following
-        return True
+        decided = self.pointer.at.mark
+        return mark.sn > self.pointer.slot or decided is None or mark == decided
 
     def open_behind(self, image: Mark) -> None:
         """The namespace begins with this image; what a restarted server finds on its disk behind it counts as told.
@@ -248,9 +260,9 @@ class SlotLog:
         """Everything up to this slot is decided; rides along with the next records. `view`: as of the slot, empty when it is not known."""
         if slot > self.pointer.slot and (self.dirty or slot - self.pointer.slot >= MARK_EVERY):
             position = self._journal.last_sn + 1
-            octets = NUMBER.pack(0) + NUMBER.pack(slot) + _encoder.encode(view)
-            self._journal.append(position, 0, octets)
-            self.pointer = Pointer(slot, position, view)
+            at = AtPointer(view, self.mark_at(slot))
+            self._journal.append(position, 0, NUMBER.pack(0) + NUMBER.pack(slot) + _encoder.encode(at))
+            self.pointer = Pointer(slot, position, at)
             self.dirty = True
 
     async def sync(self) -> None:

@@ -136,13 +136,14 @@ def _stored_namespace(
     An image may have been written here by another server that was ahead: it is begun from only when nothing else is left, for it says nothing
     of the view.
     """
+    whole = not log.pruned and log.leads_from(NOTHING)
     stored = images.newest(lambda mark: mark.sn <= log.pointer.slot and log.leads_from(mark))
-    if stored is None and log.pruned:
+    if stored is None and not whole:
         stored = images.newest(log.leads_from)
     if stored is not None:
         return stored
-    if log.pruned:
-        reason = "the log begins here, and no whole image leads on to it"
+    if not whole:
+        reason = "what comes before is in no log here, and no whole image leads on to it"
         raise JournalCorrupt("journal", 0, log.pointer.slot, reason)
     return empty_namespace(config, group), NOTHING
 
@@ -160,7 +161,7 @@ def _open_acceptor(
             promised = max(promised, ballot)
             queue.accept(ballot, record)
     decided = list(queue.recall(log.pointer.slot))
-    view = log.pointer.view if log.pointer.slot >= image_sn else []
+    view = log.pointer.at.view if log.pointer.slot >= image_sn else []
     packing = PACKINGS[cluster.protocol]()
     acceptor = Acceptor(
         world, log, queue, state, promised, identity, packing.packs, cluster.holes.memory_only_accept, view
