@@ -15,15 +15,16 @@ _JOURNAL = (
 )
 _SERVER = ("abort_without_record", "checkpoint_unpinned", "dentry_locks_only", "one_phase_barrier")
 """Of the metadata server, which every family of them has."""
+_PAXOS = (
+    "no_fencing", "short_duplicate_memory", "stale_view_write", "redo_without_phase_one", "no_read_lease", "answer_set_shrinks",
+    "memory_only_accept",
+)  # fmt: skip
 HOLES: dict[str, tuple[str, ...]] = {
     "mams": (
         *_JOURNAL, *_SERVER, "election_ignores_sn", "junior_election_eager", "silent_shrink", "late_watch", "configuration_is_liveness",
         "async_flush", "checksum_vote",
     ),
-    "paxos": (
-        "no_fencing", "short_duplicate_memory", "stale_view_write", "redo_without_phase_one", "no_read_lease", "answer_set_shrinks",
-        "memory_only_accept",
-    ),
+    "paxos": (*_PAXOS, "reads_before_flush", "abort_without_record", "dentry_locks_only"),
     "symmetric": (
         "short_duplicate_memory", "sn_without_epoch", "no_read_lease", "fast_literal_order", "fast_not_uniform", "views_without_agreement",
         "answer_before_stable",
@@ -46,8 +47,8 @@ PAPER: dict[str, tuple[str, ...]] = {
     "bookkeeper": ("no_fencing", *_HADOOP),
     "avatar": ("no_fencing", *_HADOOP),
     "hadoop-ha": ("no_fencing", *_HADOOP),
-    "packed-paxos": HOLES["paxos"],
-    "multi-paxos": HOLES["paxos"],
+    "packed-paxos": _PAXOS,
+    "multi-paxos": _PAXOS,
     "symmetric": HOLES["symmetric"],
 }
 """By protocol, the holes that its literal text leaves open, rule 21's asynchronous flushes among them: all of them in the papers' own protocols.
@@ -105,15 +106,19 @@ class Family(msgspec.Struct, frozen=True):
         """The fault verb by which an operator has a group choose anew who leads, or who is in its view."""
         return "take_lock" if self.locked else "force_view"
 
+    def reads_anywhere(self, groups: int) -> bool:
+        """Whether any server answers reads, in a cluster of so many groups: with several, stamps put answers in order, and one server gives them."""
+        return self.asked == "reads anywhere" and groups == 1
+
     @property
     def images(self) -> bool:
         """Whether its servers write images."""
-        return self.replication == "mams" or bool(self.journal_nodes)
+        return self.replication in ("mams", "paxos") or bool(self.journal_nodes)
 
     @property
     def checkpoints(self) -> bool:
         """Whether a cluster of it can mark checkpoints and go back to them."""
-        return self.images
+        return self.images and self.replication != "paxos"
 
     def journal_names(self, count: int | None = None) -> list[str]:
         """So many of them; as many as the family has by itself where nobody says."""
@@ -170,7 +175,6 @@ FAMILIES: dict[str, Family] = {
         "paxos",
         "Multi-Paxos with packed messages (DCFS3)",
         "reads anywhere",
-        groups_max=1,
         leads="primary",
         majority=True,
         upgrade_steps=4,
@@ -179,7 +183,6 @@ FAMILIES: dict[str, Family] = {
         "paxos",
         "Multi-Paxos, a message for each record",
         "reads anywhere",
-        groups_max=1,
         leads="primary",
         majority=True,
         upgrade_steps=4,

@@ -17,10 +17,9 @@ from nodes.metadata.planning import ALONE, Look, Split, Way
 from nodes.metadata.records import EndSessionRecord, RefuseRecord
 from nodes.metadata_server.idle_sessions import IdleSessions, check_fresh
 from nodes.metadata_server.record_clock import RecordClock
-from nodes.metadata_server.writer import JournalWriter
 from nodes.replicas.lease import Lease
 from nodes.replicas.state import ReplicatedState
-from nodes.slots import CrossGroup, Position
+from nodes.slots import CrossGroup, Position, RecordWriter
 from nodes.trace.present import UNKNOWN, cause_of
 from nodes.units import OpId
 from nodes.wire.messages import Answer, Checked, CheckOperation, Referred, Refused, Request
@@ -62,7 +61,7 @@ class Answering:
         self._mutations = cluster.mutations
         self._early = early
         """Reads and errors do not wait for what they show (`reads_before_flush`)."""
-        self.writer: JournalWriter | None = None
+        self.writer: RecordWriter | None = None
         self.epoch = 0
         self._holds = 1
         self._held: Calls = {}
@@ -217,7 +216,7 @@ class Answering:
             return
         sn, place = writer.apply(plan)
         answer = Answer(request.number, self.epoch, sn, place, plan.result, "", plan.at_ns)  # type: ignore[union-attr]
-        writer.after_commit(lambda: self._tell(peer, answer))
+        writer.after_executed(lambda: self._tell(peer, answer))
 
     def _refuse(self, peer: str, request: Request, op_id: OpId, error: str) -> None:
         """The error is remembered too: its answer may cross the same call that is asked again, which then must not be carried out."""
@@ -240,7 +239,7 @@ class Answering:
             )
         else:
             answer = self._answer(number, recorded, "")
-        self._when_safe(lambda: self._tell(peer, answer))
+        self._when_safe(lambda: self._tell(peer, answer), executed=True)
 
     def position(self) -> Position:
         """Of the record that is made next; its time is new."""
@@ -307,7 +306,7 @@ class Answering:
         self.cross_group.begin(op_id, request.lowest_open, plan, moves)
 
     def settle(self, op_id: OpId, result: Result | None, error: str, at: Position | None) -> None:
-        """What the groups decided is committed: the client is told, if it asked this server."""
+        """What the groups decided is committed: the client is told, if it asked this server. Nobody else answers reads in such a cluster."""
         shared = self._shared.pop(op_id, None)
         if shared is not None:
             answer = self._answer(op_id.number, None if error else result, error)
@@ -343,12 +342,16 @@ class Answering:
         at_ns = (writer.parked_at_ns if writer.parked else 0) or self.now_ns()
         return Answer(number, self.epoch, writer.open_sn, writer.open_place, result, error, at_ns)  # type: ignore[arg-type]
 
-    def _when_safe(self, tell: Callable[[], None]) -> None:
-        assert self.writer is not None
-        if self._early or self.writer.idle or self.writer.parked:
+    def _when_safe(self, tell: Callable[[], None], executed: bool = False) -> None:
+        """`executed`: what a client did is told, which every later read has to show, whoever answers it."""
+        writer = self.writer
+        assert writer is not None
+        if self._early or writer.parked:
             tell()
+        elif executed:
+            writer.after_executed(tell)
         else:
-            self.writer.after_commit(tell)
+            writer.after_commit(tell)
 
     def _tell(self, peer: str, answer: Answer) -> None:
         if self._lease.lets_out(self.epoch):

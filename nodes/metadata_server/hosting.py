@@ -11,10 +11,9 @@ from nodes.metadata.pages import Crossed
 from nodes.metadata.records import DecideRecord, Record
 from nodes.metadata_server.answering import Answering
 from nodes.metadata_server.neighbours import Neighbours
-from nodes.metadata_server.replica import Replica
-from nodes.metadata_server.writer import JournalWriter
+from nodes.metadata_server.replica import GroupReplica
 from nodes.scope import Scope
-from nodes.slots import Position
+from nodes.slots import GroupLog, Position, RecordWriter
 from nodes.units import OpId
 from nodes.wire.messages import Message
 
@@ -22,14 +21,14 @@ PARKED_NS = 20 * MILLISECOND
 
 
 class Host:
-    """Joins the journal writer, the answering and the neighbours of one active."""
+    """Joins the writer, the answering and the neighbours of one active."""
 
     def __init__(
         self,
-        replica: Replica,
+        replica: GroupReplica[GroupLog],
         scope: Scope,
         epoch: int,
-        writer: JournalWriter,
+        writer: RecordWriter,
         answering: Answering,
         neighbours: Neighbours,
     ):

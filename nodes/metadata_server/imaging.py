@@ -10,8 +10,8 @@ from nodes.metadata.pages import Log
 from nodes.metadata_server.answering import Answering
 from nodes.metadata_server.image_wish import Wish
 from nodes.metadata_server.messages import ImageGoesOn, ImageTaken, Prune, TakeImage
-from nodes.metadata_server.replica import Replica
-from nodes.slots import ImageTakers, StoredImage
+from nodes.metadata_server.replica import GroupReplica
+from nodes.slots import GroupLog, ImageTakers, StoredImage
 from nodes.wire.messages import Mark
 
 PAPER = "VSSP §III.D"
@@ -34,7 +34,7 @@ class Imaging:
 
     def __init__(
         self,
-        replica: Replica,
+        replica: GroupReplica[GroupLog],
         takers: ImageTakers,
         answering: Answering,
         epoch: int,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from nodes.metadata_server.messages import ImageGoesOn, ImageTaken, TakeImage
-from nodes.metadata_server.replica import Replica
+from nodes.metadata_server.replica import GroupReplica
 from nodes.scope import Scope
+from nodes.slots import GroupLog
 
 GROUPS_AT_ONCE = 8
 """Groups that a standby applies in one turn after its namespace stood still."""
 
 
-async def take_image(replica: Replica, order: TakeImage, scope: Scope) -> ImageTaken:
+async def take_image(replica: GroupReplica[GroupLog], order: TakeImage, scope: Scope) -> ImageTaken:
     """The standby's part: its namespace stands still while the image is made, some milliseconds at a time. Raises OSError."""
     state = replica.state
     mark = replica.log.mark_at(state.applied_sn)
@@ -24,7 +25,7 @@ async def take_image(replica: Replica, order: TakeImage, scope: Scope) -> ImageT
     return ImageTaken(order.epoch, order.order, mark.sn, holders)
 
 
-async def _catch_up(replica: Replica) -> None:
+async def _catch_up(replica: GroupReplica[GroupLog]) -> None:
     while not replica.state.catch_up(GROUPS_AT_ONCE):
         await replica.world.clock.sleep(0)
 
@@ -32,7 +33,7 @@ async def _catch_up(replica: Replica) -> None:
 class Photographer:
     """Carries out one order at a time."""
 
-    def __init__(self, replica: Replica):
+    def __init__(self, replica: GroupReplica[GroupLog]):
         self._replica = replica
         self._scope: Scope | None = None
         self._taken: ImageTaken | None = None

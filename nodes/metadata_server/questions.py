@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from nodes.metadata.pages import page_of
-from nodes.replicas.log import ReplicaLog, decode_group, named_fields
+from nodes.replicas.log import named_fields
 from nodes.replicas.state import ReplicatedState
+from nodes.slots import GroupLog
 from nodes.world import World
 
 
@@ -15,8 +16,10 @@ class Asked(Protocol):
     """A server as far as it is asked about here."""
 
     world: World
-    log: ReplicaLog
     state: ReplicatedState
+
+    @property
+    def log(self) -> GroupLog: ...
 
 
 def answer_questions(server: Asked, others: dict[str, Callable[[dict[str, Any]], Any]]) -> None:
@@ -29,7 +32,6 @@ def answer_questions(server: Asked, others: dict[str, Callable[[dict[str, Any]],
         answer("tree", lambda question: page_of(server.state.namespace, question))
 
 
-def tell_group(log: ReplicaLog, sn: int) -> dict[str, Any]:
-    for octets in log.octets(sn, sn):
-        return {"group": named_fields(decode_group(octets))}
-    return {"group": None}
+def tell_group(log: GroupLog, sn: int) -> dict[str, Any]:
+    group = log.group_at(sn)
+    return {"group": None if group is None else named_fields(group)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from nodes.config import GroupConfig, ServerConfig
 from nodes.metadata.namespace import Namespace
@@ -17,7 +18,7 @@ from nodes.replicas.log import NOTHING, ReplicaLog, base_under
 from nodes.replicas.set_aside import set_groups_aside
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import GlobalView, Place
-from nodes.slots import ImageStore, MakeImageStore, StoredFile
+from nodes.slots import GroupLog, ImageStore, MakeImageStore, StoredFile
 from nodes.storage.identity import Identity
 from nodes.storage.journal_file import Journal, JournalCorrupt
 from nodes.storage.sealed import SealBroken
@@ -31,17 +32,19 @@ from nodes.world import World
 IMAGES_TO_START_FROM = 2
 """The journal reaches back to the older one: where one bit of the newest has rotted the server begins from that (safety rule 18)."""
 
+Log = TypeVar("Log", bound=GroupLog, covariant=True)
+
 
 @dataclass
-class Replica:
-    """One server's replica of its group, as it was found on its disk."""
+class GroupReplica(Generic[Log]):
+    """One server's replica of its group, as it was found on its disk. The log is the agreement's: most have a journal of groups."""
 
     world: World
     config: ServerConfig
     group: GroupConfig
     view: GlobalView
     images: ImageStore
-    log: ReplicaLog
+    log: Log
     state: ReplicatedState
     calls: Calls
     ledger: Ledger
@@ -104,6 +107,10 @@ class Replica:
         first, last = self.log.base.sn + 1, self.log.last
         size = self.log.size
         return [StoredFile("journal", size, size, last.crc, last.incarnation, last.epoch, first, last.sn)]
+
+
+Replica = GroupReplica[ReplicaLog]
+"""Of a family whose log is a journal of groups."""
 
 
 def open_replica(

@@ -15,17 +15,17 @@ from nodes.families import family_named
 from nodes.metadata_server import messages as m
 from nodes.metadata_server.checkpoints import messages as marking
 from nodes.metadata_server.checkpoints.commands import Commands
-from nodes.metadata_server.checkpoints.going_back import Incarnations
 from nodes.metadata_server.forcing import force_questions
 from nodes.metadata_server.handing import Handlers, hand, hand_call
 from nodes.metadata_server.image_questions import image_questions, pool_orders
 from nodes.metadata_server.loading import loader
 from nodes.metadata_server.photographer import Photographer
 from nodes.metadata_server.questions import answer_questions
-from nodes.metadata_server.replica import Replica
+from nodes.metadata_server.replica import GroupReplica
 from nodes.metadata_server.tenure import ServingLeader
 from nodes.replicas.following import Following
 from nodes.replicas.session import Session
+from nodes.slots import GroupLog
 from nodes.wire.messages import AskView, CheckOperation, CrossGroupMessage, Message, Request
 from nodes.world import World
 
@@ -52,9 +52,6 @@ class Agreement(Protocol):
     def begin(self) -> None:
         """Spawns what runs as long as the server does."""
 
-    async def promise(self, epoch: int) -> None:
-        """Refuses every lower epoch from now on; durable when it returns. Raises OSError."""
-
     async def enter(self) -> None:
         """Makes this server's place, once per session. Raises CoordinationError."""
 
@@ -72,7 +69,7 @@ class MetadataServer(Generic[L]):
         self,
         world: World,
         config: ServerConfig,
-        replica: Replica,
+        replica: GroupReplica[GroupLog],
         make: Callable[[MetadataServer[L]], Agreement],
     ):
         self.world = world
@@ -84,13 +81,10 @@ class MetadataServer(Generic[L]):
         self.session: Session[L] = Session(replica, self.following, self._enter, self._look, [self._forget])
         self.session.on_lost = self.photographer.stop
         self._commands = Commands(replica, self._begin_marking)
-        self._blocks = BlockKeeper(
+        self.blocks = BlockKeeper(
             world, self.group, config.cluster.data, replica.state, self._commands_data_nodes,
             lambda: replica.pins.blocks_below, lambda: replica.void,
         )  # fmt: skip
-        self.incarnations = Incarnations(
-            replica, self._promise, self.following.wake, self.stop_reading, self._blocks.ask_all
-        )
         self.agreement = make(self)
         self._handlers = self._table()
 
@@ -100,11 +94,7 @@ class MetadataServer(Generic[L]):
     async def _look(self) -> None:
         await self.agreement.look_at_view()
 
-    async def _promise(self, epoch: int) -> None:
-        await self.agreement.promise(epoch)
-
     def _forget(self) -> None:
-        self.incarnations.watch.forget()
         self.agreement.forget_session()
 
     def stop_reading(self) -> None:
@@ -117,7 +107,7 @@ class MetadataServer(Generic[L]):
         world.network.receive(self.on_message)
         self.agreement.begin()
         world.scope.spawn(replica.images.run(), "images")
-        world.scope.spawn(self._blocks.run(), "block map")
+        world.scope.spawn(self.blocks.run(), "block map")
         self.session.start()
         answer_questions(replica, self._questions())
 
@@ -181,7 +171,7 @@ class MetadataServer(Generic[L]):
             CheckOperation: self._on_call,
             AskView: self.following.on_ask_view,
             **self.replica.images.handlers,
-            **self._blocks.table(),
+            **self.blocks.table(),
             **self.agreement.handlers,
         }
 

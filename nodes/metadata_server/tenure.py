@@ -22,13 +22,22 @@ from nodes.metadata_server.hosting import Host
 from nodes.metadata_server.imaging import Imaging
 from nodes.metadata_server.messages import ImageGoesOn, ImageTaken
 from nodes.metadata_server.neighbours import Neighbours
-from nodes.metadata_server.replica import Replica
+from nodes.metadata_server.replica import GroupReplica, Replica
+from nodes.metadata_server.shared_steps import Commits
 from nodes.metadata_server.writer import JournalWriter
 from nodes.replicas.leader import Leader
 from nodes.scope import Tenure
-from nodes.slots import CrossGroup, GroupHost, ImageTakers, JournalSync, MakeImageStore
+from nodes.slots import (
+    CrossGroup,
+    GroupHost,
+    GroupLog,
+    ImageTakers,
+    JournalSync,
+    MakeImageStore,
+    RecordWriter,
+)
 from nodes.trace.ignoring import Ignoring
-from nodes.wire.messages import Message
+from nodes.wire.messages import Mark, Message
 from nodes.world import CoordinationError
 
 
@@ -42,14 +51,16 @@ class Choice(NamedTuple):
 class ServingLeader(Leader):
     """From the lock to the end; what is None is made on the way."""
 
-    def __init__(self, replica: Replica, choice: Choice, tenure: Tenure, ended: Callable[[], None]):
+    def __init__(
+        self, replica: GroupReplica[GroupLog], choice: Choice, tenure: Tenure, ended: Callable[[], None]
+    ):
         super().__init__(replica, tenure, ended)
         self._replica = replica
         self._choice = choice
         cluster = replica.config.cluster
         early = cluster.holes.reads_before_flush
         self.answering = Answering(replica.world, replica.state, self.lease, replica.times, cluster, early)
-        self.writer: JournalWriter | None = None
+        self.writer: RecordWriter | None = None
         self.imaging: Imaging | None = None
         self.host: Host | None = None
         """Made when this tenure begins to serve, in a cluster of several groups."""
@@ -119,13 +130,14 @@ class ServingLeader(Leader):
 
     # --- procedure ------------------------------------------------------------------------------------------------
 
-    def _open_writer(self, sync: JournalSync, takers: ImageTakers) -> JournalWriter:
-        """The journal goes on in this epoch: what lies behind it is applied, and images are ordered from now on."""
+    def _commits(self) -> Commits:
+        group = self._replica.group
+        return Commits(self._replica.world.trace, group.name, group.number, self.neighbours is not None)
+
+    def _begin_writing(self, writer: RecordWriter, takers: ImageTakers) -> None:
+        """The log goes on in this epoch: what lies behind is applied, and images are ordered from now on."""
         replica = self._replica
-        writer = self.writer = JournalWriter(
-            replica.world, replica.group.name, replica.group.number, self.neighbours is not None, self.epoch, replica.origin.incarnation,
-            replica.log, replica.state, sync, replica.config.cluster.knobs.records_per_group,
-        )  # fmt: skip
+        self.writer = writer
         imaging = self.imaging = Imaging(replica, takers, self.answering, self.epoch)
         replica.state.apply_ahead()
         self.answering.writer = writer
@@ -134,28 +146,22 @@ class ServingLeader(Leader):
         self._tenure.spawn(imaging.run(), "images")
         self._tenure.spawn(imaging.look_after(), "pool")
         self._tenure.spawn(self._follow_checkpoints(), "checkpoints")
-        return writer
 
-    def _close_first_group(self, writer: JournalWriter) -> int:
-        """Its sn: the first group of this epoch, which is empty, or says that a new incarnation of the cluster begins."""
-        replica = self._replica
-        if replica.log.last.incarnation < replica.origin.incarnation:
-            writer.apply(IncarnationRecord(self.answering.now_ns(), replica.origin.incarnation))
-        writer.close_group()
-        return replica.log.last.sn
+    def _begin_service(self, role: str, reason: str, mark: Mark) -> None:
+        """Requests are carried out from now on; operations on several groups that are open are taken up before new ones come (DCFS2 §4.4).
 
-    def _begin_service(self, role: str, reason: str) -> None:
-        """Requests are carried out from now on; operations on several groups that are open are taken up before new ones come (DCFS2 §4.4)."""
+        Everything up to `mark` is committed.
+        """
         replica = self._replica
         assert self.writer is not None
-        self._serves(role, reason, replica.log.last)
+        self._serves(role, reason, mark)
         self._barrier = GroupBarrier(replica, self._tenure, self.epoch, self.writer, self.answering)
         if self.neighbours is not None:
             self._join_groups(self.neighbours, self.writer)
         self.answering.begin(self.epoch)
         self._tenure.spawn(self.answering.end_idle_sessions(), "sessions of dead clients")
 
-    def _join_groups(self, neighbours: Neighbours, writer: JournalWriter) -> None:
+    def _join_groups(self, neighbours: Neighbours, writer: RecordWriter) -> None:
         replica, cluster = self._replica, self._replica.config.cluster
         host = self.host = Host(replica, self._tenure, self.epoch, writer, self.answering, neighbours)
         policy = placement(
@@ -178,3 +184,27 @@ class ServingLeader(Leader):
     def _end(self) -> None:
         self._replica.state.step_back(self.writer.end() if self.writer else [])
         self.answering.refuse_all()
+
+
+class JournalLeader(ServingLeader):
+    """Of a family whose log is a journal of groups."""
+
+    _replica: Replica
+    writer: JournalWriter | None
+
+    def _open_writer(self, sync: JournalSync, takers: ImageTakers) -> JournalWriter:
+        replica = self._replica
+        writer = JournalWriter(
+            replica.world, self._commits(), self.epoch, replica.origin.incarnation,
+            replica.log, replica.state, sync, replica.config.cluster.knobs.records_per_group,
+        )  # fmt: skip
+        self._begin_writing(writer, takers)
+        return writer
+
+    def _close_first_group(self, writer: JournalWriter) -> int:
+        """Its sn: the first group of this epoch, which is empty, or says that a new incarnation of the cluster begins."""
+        replica = self._replica
+        if replica.log.last.incarnation < replica.origin.incarnation:
+            writer.apply(IncarnationRecord(self.answering.now_ns(), replica.origin.incarnation))
+        writer.close_group()
+        return replica.log.last.sn

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nodes.metadata.records import call_of, result_sum_of
-from nodes.metadata_server.shared_steps import shared_step
+from nodes.metadata_server.shared_steps import Commits
 from nodes.replicas.log import ReplicaLog, encode_group
 from nodes.replicas.state import ReplicatedState
 from nodes.slots import JournalSync
-from nodes.trace.events import Committed
 from nodes.trace.present import UNKNOWN
 from nodes.wire.messages import JournalGroup
 from nodes.world import World
@@ -31,9 +29,7 @@ class JournalWriter:
     def __init__(
         self,
         world: World,
-        group: str,
-        number: int,
-        tells_stamps: bool,
+        commits: Commits,
         epoch: int,
         incarnation: int,
         log: ReplicaLog,
@@ -43,11 +39,8 @@ class JournalWriter:
     ):
         """`records_max`: of a group; 0 is what is built in."""
         self._world = world
-        self._group = group
+        self._commits = commits
         self._records_max = records_max or RECORDS_MAX
-        self._number = number
-        self._tells_stamps = tells_stamps
-        """In a cluster of several groups: what was committed when, and for whom else."""
         self.epoch = epoch
         self._incarnation = incarnation
         self._log = log
@@ -133,6 +126,10 @@ class JournalWriter:
             self._closed[-1][1].append(answer)
         else:
             answer()
+
+    def after_executed(self, answer: Answering) -> None:
+        """Nobody but this server answers reads."""
+        self.after_commit(answer)
 
     def flush_when_idle(self) -> None:
         if not self._flush_wanted:
@@ -221,27 +218,8 @@ class JournalWriter:
         """A group of this tenure, or one that the elected adopted and has now recommitted."""
         mark = self._log.mark_at(group.sn)
         assert mark is not None
-        records = group.records
-        operations = [call_of(record) for record in records]
-        stamps = [record.at_ns for record in records] if self._tells_stamps else []
-        self._world.trace.emit(
-            Committed(
-                self._group,
-                group.sn,
-                self.epoch,
-                mark.crc,
-                self._sync.holders(group.sn),
-                self._sync.configuration_number,
-                operations,
-                stamps,
-                [result_sum_of(record) for record in records],
-            )
-        )
-        if self._tells_stamps:
-            for record in records:
-                shared = shared_step(self._group, self._number, record)
-                if shared is not None:
-                    self._world.trace.emit(shared)
+        holders, number = self._sync.holders(group.sn), self._sync.configuration_number
+        self._commits.emit(group, self.epoch, mark.crc, holders, number)
 
     # --- time --------------------------------------------------------------------------------------------------
 

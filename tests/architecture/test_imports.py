@@ -22,6 +22,8 @@ FLOOR = PURE | {
     "nodes.families",
     "nodes.roles",
 }
+SERVER = FLOOR | {"nodes.blocks", "nodes.slots", "nodes.replicas", "nodes.metadata_server"}
+"""What a metadata server is made of, and every agreement on it."""
 TREE = {
     f"nodes.coordination.{name}"
     for name in ("tree", "operations", "codes", "sessions", "watches", "znode", "paths")
@@ -49,20 +51,16 @@ ALLOWED: dict[str, set[str]] = {
     "nodes.slots": FLOOR,
     "nodes.replicas": FLOOR | {"nodes.slots", "nodes.replicas"},
     "nodes.blocks": FLOOR | {"nodes.blocks"},
-    "nodes.metadata_server": FLOOR
-    | {"nodes.blocks", "nodes.slots", "nodes.replicas", "nodes.metadata_server"},
     "nodes.servers": FLOOR | {"nodes.blocks", "nodes.counting", "nodes.replicas", "nodes.servers"},
-    "nodes.protocols.mams": FLOOR
-    | {"nodes.blocks", "nodes.slots", "nodes.replicas", "nodes.metadata_server", "nodes.protocols.mams"},
-    "nodes.protocols.baselines": FLOOR
-    | {"nodes.blocks", "nodes.slots", "nodes.replicas", "nodes.metadata_server", "nodes.protocols.baselines"},
-    "nodes.protocols.paxos": FLOOR
-    | {"nodes.blocks", "nodes.replicas", "nodes.metadata_server", "nodes.protocols.paxos"},
+    "nodes.metadata_server": SERVER,
+    "nodes.protocols.mams": SERVER | {"nodes.protocols.mams"},
+    "nodes.protocols.baselines": SERVER | {"nodes.protocols.baselines"},
+    "nodes.protocols.paxos": SERVER | {"nodes.protocols.paxos"},
     "nodes.protocols.symmetric": FLOOR
-    | {"nodes.blocks", "nodes.replicas", "nodes.metadata_server", "nodes.protocols.symmetric"},
+    | {"nodes.blocks", "nodes.metadata_server", "nodes.replicas", "nodes.protocols.symmetric"},
     "nodes.protocols.dcfs2": FLOOR | {"nodes.slots", "nodes.protocols.dcfs2"},
     "nodes.protocols.vssp": FLOOR | {"nodes.slots", "nodes.protocols.vssp"},
-    "nodes.mechanisms": FLOOR | {"nodes.counting", "nodes.slots", "nodes.metadata_server", "nodes.protocols"},
+    "nodes.mechanisms": FLOOR | {"nodes.counting", "nodes.metadata_server", "nodes.slots", "nodes.protocols"},
     "nodes.client": FLOOR | {"nodes.blocks", "nodes.client", "nodes.mechanisms"},
     "nodes.workloads": FLOOR | {"nodes.client", "nodes.workloads", "nodes.mechanisms"},
     "nodes.invariants": {

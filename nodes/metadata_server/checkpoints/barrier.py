@@ -14,9 +14,9 @@ from nodes.metadata.records import BarrierRecord
 from nodes.metadata_server.answering import Answering
 from nodes.metadata_server.checkpoints import messages as m
 from nodes.metadata_server.checkpoints.ledger import PENDING, Barrier
-from nodes.metadata_server.replica import Replica
-from nodes.metadata_server.writer import JournalWriter
+from nodes.metadata_server.replica import GroupReplica
 from nodes.scope import Scope
+from nodes.slots import GroupLog, RecordWriter
 from nodes.trace.checkpoints import BarrierWritten, BlocksAtBarrier
 from nodes.wire.calls import Reply
 from nodes.wire.messages import Message
@@ -35,7 +35,12 @@ class GroupBarrier:
     """Holds intake for at most one checkpoint at a time."""
 
     def __init__(
-        self, replica: Replica, scope: Scope, epoch: int, writer: JournalWriter, answering: Answering
+        self,
+        replica: GroupReplica[GroupLog],
+        scope: Scope,
+        epoch: int,
+        writer: RecordWriter,
+        answering: Answering,
     ):
         self._replica = replica
         self._scope = scope

@@ -18,8 +18,9 @@ from nodes.metadata_server.checkpoints.ledger import (
     checked_name,
 )
 from nodes.metadata_server.checkpoints.reaching import Reaching
-from nodes.metadata_server.replica import Replica
+from nodes.metadata_server.replica import GroupReplica
 from nodes.replicas.log import decode_group
+from nodes.slots import GroupLog
 from nodes.wire.messages import Message
 from nodes.world import CoordinationError
 
@@ -34,7 +35,7 @@ Answer = dict[str, Any]
 class Commands:
     """Each answers {"refused": line} for what cannot be had."""
 
-    def __init__(self, replica: Replica, begin: Callable[[str], asyncio.Task[str] | None]):
+    def __init__(self, replica: GroupReplica[GroupLog], begin: Callable[[str], asyncio.Task[str] | None]):
         self._replica = replica
         self._reaching = Reaching(replica)
         self._begin = begin

@@ -9,8 +9,9 @@ from nodes.config import MILLISECOND, SECOND
 from nodes.families import family_named
 from nodes.metadata_server.checkpoints import messages as m
 from nodes.metadata_server.checkpoints.ledger import Checkpoint, Refused
-from nodes.metadata_server.replica import Replica
+from nodes.metadata_server.replica import GroupReplica
 from nodes.replicas.view import Configuration
+from nodes.slots import GroupLog
 from nodes.wire.messages import Mark
 
 PATIENCE_NS = 9 * SECOND
@@ -26,7 +27,7 @@ LISTED = 4
 class Reaching:
     """This server's own answer, and the question to all others."""
 
-    def __init__(self, replica: Replica):
+    def __init__(self, replica: GroupReplica[GroupLog]):
         self._replica = replica
         self._looking: dict[Mark, asyncio.Task[str]] = {}
         """A question that is asked again waits for the same answer."""

@@ -22,7 +22,8 @@ from nodes.metadata_server.checkpoints.ledger import (
     Refused,
     Seen,
 )
-from nodes.metadata_server.replica import Replica
+from nodes.metadata_server.replica import GroupReplica
+from nodes.slots import GroupLog
 from nodes.trace.checkpoints import CheckpointOutcome
 from nodes.wire.calls import Question, Reply
 from nodes.world import CoordinationError
@@ -43,7 +44,7 @@ def average(times_ns: list[int]) -> int:
 class TimeServer:
     """Marks one checkpoint, within the tenure of one active."""
 
-    def __init__(self, replica: Replica, epoch: int, own: GroupBarrier):
+    def __init__(self, replica: GroupReplica[GroupLog], epoch: int, own: GroupBarrier):
         self._replica = replica
         self._epoch = epoch
         self._own = own

@@ -8,7 +8,7 @@ import msgspec
 
 from nodes.metadata_server.own_journal import NotNext, OwnJournal
 from nodes.metadata_server.replica import Replica
-from nodes.metadata_server.tenure import Choice, ServingLeader
+from nodes.metadata_server.tenure import Choice, JournalLeader
 from nodes.metadata_server.writer import JournalWriter
 from nodes.protocols.baselines.readers import Readers, read_on
 from nodes.protocols.baselines.shared_journal import JournalLost, SharedJournal, SharedWriter
@@ -22,7 +22,7 @@ from nodes.world import CoordinationError
 PAPER = "CFS §2.2"
 
 
-class Leading(ServingLeader):
+class Leading(JournalLeader):
     """One tenure of a holder of the lock."""
 
     def __init__(
@@ -149,4 +149,4 @@ class Leading(ServingLeader):
 
     def _serve(self) -> None:
         self._step("serve", f"{self._replica.world.name} is the active")
-        self._begin_service("active", f"epoch {self.epoch} is served")
+        self._begin_service("active", f"epoch {self.epoch} is served", self._replica.log.last)

@@ -10,9 +10,10 @@ from collections.abc import Callable
 import msgspec
 
 from nodes.config import MILLISECOND, ServerConfig, group_of
+from nodes.metadata_server.checkpoints.going_back import Incarnations
 from nodes.metadata_server.handing import Handlers
 from nodes.metadata_server.own_journal import NotNext, OwnJournal
-from nodes.metadata_server.replica import open_replica
+from nodes.metadata_server.replica import Replica, open_replica
 from nodes.metadata_server.server import MetadataServer
 from nodes.metadata_server.tenure import Choice
 from nodes.protocols.baselines.leading import Leading
@@ -31,19 +32,27 @@ class SharedJournalServer:
     """One server's part in the agreement: its role and its way between the two."""
 
     def __init__(
-        self, server: MetadataServer[Leading], choice: Choice, make_journal: MakeSharedJournal, tail_ns: int
+        self,
+        server: MetadataServer[Leading],
+        replica: Replica,
+        choice: Choice,
+        make_journal: MakeSharedJournal,
+        tail_ns: int,
     ):
         """`tail_ns` is how long a standby waits before it reads on."""
         self._server = server
         self._world = world = server.world
         self._choice = choice
         self._tail_ns = tail_ns
-        self._replica = replica = server.replica
+        self._replica = replica
         self._following = server.following
         self._local = OwnJournal(replica)
         cluster = server.config.cluster
         patience_ns = cluster.timing.ack_timeout_ms * MILLISECOND
         self._journal = make_journal(world, cluster, replica.view, self._local, patience_ns)
+        self._incarnations = Incarnations(
+            replica, self._promise, server.following.wake, server.stop_reading, server.blocks.ask_all
+        )
         self._tailing: Scope | None = None
         self.handlers: Handlers = self._journal.handlers
 
@@ -59,12 +68,12 @@ class SharedJournalServer:
         self._world.scope.spawn(self._local.run(), "own journal")
         self._follow_journal()
 
-    async def promise(self, epoch: int) -> None:
+    async def _promise(self, epoch: int) -> None:
         """The journal's nodes promise, not its readers; what this server has of it is durable."""
         await self._local.rest()
 
     def forget_session(self) -> None:
-        """Nothing here watches."""
+        self._incarnations.watch.forget()
 
     def stop_reading(self) -> None:
         if self._tailing is not None:
@@ -76,13 +85,13 @@ class SharedJournalServer:
     async def enter(self) -> None:
         await self._replica.view.prepare(self._server.group.members, self._world.network.address)
         await self._replica.ledger.prepare()
-        await self._server.incarnations.keep_up()
+        await self._incarnations.keep_up()
         await self._following.take_place(STANDBY, "has entered the view")
 
     async def look_at_view(self) -> None:
         """One look: what the three watchers point at, and what follows from it."""
         view, following = self._replica.view, self._following
-        seen = await following.look(self._server.incarnations.keep_up)
+        seen = await following.look(self._incarnations.keep_up)
         if self._tailing is None:
             self._follow_journal()
         if seen.owner == self._world.name:
@@ -144,7 +153,10 @@ def start(
     def begin() -> None:
         replica = open_replica(world, config, group_of(config.cluster, config.group), choice.image_store)
         server: MetadataServer[Leading] = MetadataServer(
-            world, config, replica, lambda server: SharedJournalServer(server, choice, make_journal, tail_ns)
+            world,
+            config,
+            replica,
+            lambda server: SharedJournalServer(server, replica, choice, make_journal, tail_ns),
         )
         server.start()
 

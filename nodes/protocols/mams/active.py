@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from nodes.config import MILLISECOND
 from nodes.metadata_server.replica import Replica
-from nodes.metadata_server.tenure import Choice, ServingLeader
+from nodes.metadata_server.tenure import Choice, JournalLeader
 from nodes.protocols.mams.configuration import ConfigurationKeeper
 from nodes.protocols.mams.messages import Promise, Register, Renewed
 from nodes.protocols.mams.pool_node import PoolNode
@@ -24,7 +24,7 @@ from nodes.world import ConnectionLoss, CoordinationError
 FLUSH_LOOK_NS = 10 * MILLISECOND
 
 
-class Active(ServingLeader):
+class Active(JournalLeader):
     """The tenure of one holder of the lock: upgrade, service, end."""
 
     def __init__(
@@ -224,7 +224,7 @@ class Active(ServingLeader):
 
     def _serve(self, standbys: list[str]) -> None:
         self.upgrade.serves(standbys)
-        self._begin_service("active", f"step 6 of epoch {self.epoch}")
+        self._begin_service("active", f"step 6 of epoch {self.epoch}", self._replica.log.last)
         sn = self._replica.log.last.sn
         self._replica.forcing.end("done", f"serves in epoch {self.epoch} from sn {sn} on")
 

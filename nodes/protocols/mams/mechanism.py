@@ -10,9 +10,10 @@ from collections.abc import Callable
 
 from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.families import family_named
+from nodes.metadata_server.checkpoints.going_back import Incarnations
 from nodes.metadata_server.handing import Handlers
 from nodes.metadata_server.quarantine import quarantine
-from nodes.metadata_server.replica import open_replica
+from nodes.metadata_server.replica import Replica, open_replica
 from nodes.metadata_server.server import MetadataServer
 from nodes.metadata_server.tenure import Choice
 from nodes.protocols.mams import messages as m
@@ -37,11 +38,18 @@ REGISTER_NS = 500 * MILLISECOND
 class Mams:
     """The part of one server in the agreement of its group."""
 
-    def __init__(self, server: MetadataServer[Active], pool: PoolNode, choice: Choice, sync: type[Ssp]):
+    def __init__(
+        self,
+        server: MetadataServer[Active],
+        replica: Replica,
+        pool: PoolNode,
+        choice: Choice,
+        sync: type[Ssp],
+    ):
         self._server = server
         self._world = server.world
         self._group = server.group
-        self._replica = server.replica
+        self._replica = replica
         self._pool = pool
         self._choice = choice
         self._sync = sync
@@ -52,6 +60,9 @@ class Mams:
         self._by_number_alone = cluster.holes.election_ignores_sn
         """The paper's draw: the winner's journal counts as the whole truth."""
         self._reading: Scope | None = None
+        self._incarnations = Incarnations(
+            replica, pool.promise, server.following.wake, server.stop_reading, server.blocks.ask_all
+        )
         pool.on_promised = self._on_promised
         to_leader = server.session.to_leader
         self.handlers: Handlers = {
@@ -74,13 +85,11 @@ class Mams:
         return self._reading is None or not self._reading.busy
 
     def forget_session(self) -> None:
+        self._incarnations.watch.forget()
         self._election.forget_session()
 
     def begin(self) -> None:
         self._world.scope.spawn(self._pool.run(), "pool node")
-
-    async def promise(self, epoch: int) -> None:
-        await self._pool.promise(epoch)
 
     def stop_reading(self) -> None:
         if self._reading is not None:
@@ -116,7 +125,7 @@ class Mams:
         await replica.ledger.prepare()
         if self._pool.deaf:
             await self._pool.promise_view()
-        await self._server.incarnations.keep_up()
+        await self._incarnations.keep_up()
         await self._following.take_place(JUNIOR, "has entered the view")
 
     async def _promise_again(self) -> None:
@@ -127,7 +136,7 @@ class Mams:
     async def look_at_view(self) -> None:
         """One look: what the three watchers point at, and what follows from it."""
         following, name = self._following, self._world.name
-        seen = await following.look(self._server.incarnations.keep_up)
+        seen = await following.look(self._incarnations.keep_up)
         if seen.owner == name:
             await self._replica.view.drop_stale_lock(seen.session)
         elif not seen.owner and seen.place is None:
@@ -225,7 +234,7 @@ def start(world: World, config: ServerConfig, choice: Choice) -> None:
         replica = open_replica(world, config, group_of(config.cluster, config.group), choice.image_store)
         pool = PoolNode(replica, sync.acknowledged)
         server: MetadataServer[Active] = MetadataServer(
-            world, config, replica, lambda server: Mams(server, pool, choice, sync)
+            world, config, replica, lambda server: Mams(server, replica, pool, choice, sync)
         )
         server.start()
 

@@ -33,7 +33,7 @@ PAGE = (ROOT / "docs" / "scenarios-by-family.md").read_text()
         ("baselines/qjm-loses-the-active", "avatar", "it strikes jn1, without which nothing is answered"),
         ("baselines/backupnode-loses-a-write", "mams", "it shows what backupnode loses"),
         ("labs/async-flush", "symmetric", "it shows what mams loses"),
-        ("pool/image-rots", "packed-paxos", "it is about images, packed-paxos writes none"),
+        ("pool/image-rots", "symmetric", "it is about images, symmetric writes none"),
         ("faults/calm", "raft", "the protocol 'raft' is unknown"),
     ],
 )

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.config import MILLISECOND, ServerConfig, group_of
+from nodes.metadata_server.checkpoints.going_back import Incarnations
 from nodes.metadata_server.handing import Handlers
 from nodes.metadata_server.own_journal import OwnJournal
 from nodes.metadata_server.replica import Replica, open_replica
 from nodes.metadata_server.server import MetadataServer
-from nodes.metadata_server.tenure import Choice, ServingLeader
+from nodes.metadata_server.tenure import Choice, JournalLeader
 from nodes.replicas.anew import start_anew_if_damaged
 from nodes.replicas.leader import outlive_holders, write_epoch
 from nodes.replicas.log import decode_group, mark_of
@@ -90,7 +91,7 @@ class Lazy:
         """Nothing else reaches back."""
 
 
-class Primary(ServingLeader):
+class Primary(JournalLeader):
     def __init__(
         self, replica: Replica, choice: Choice, log: OwnJournal, tenure: Tenure, ended: Callable[[], None]
     ):
@@ -122,7 +123,7 @@ class Primary(ServingLeader):
             while self._replica.state.commit_sn < sn:
                 await self._replica.world.clock.sleep(LOOK_NS // 10)
             await outlive_holders(self._replica)
-            self._begin_service("active", f"epoch {self.epoch} is served")
+            self._begin_service("active", f"epoch {self.epoch} is served", self._replica.log.last)
         except (LostLock, CoordinationError) as error:
             await self._give_up(str(error))
 
@@ -134,10 +135,13 @@ class Primary(ServingLeader):
 class LazyPrimary:
     """One server's part: it follows whoever holds the lock, and takes the lock when it is free."""
 
-    def __init__(self, server: MetadataServer[Primary], choice: Choice):
+    def __init__(self, server: MetadataServer[Primary], replica: Replica, choice: Choice):
         self._server, self._choice = server, choice
-        self._replica, self._following = server.replica, server.following
-        self._log = OwnJournal(server.replica)
+        self._replica, self._following = replica, server.following
+        self._log = OwnJournal(replica)
+        self._incarnations = Incarnations(
+            replica, self._promise, server.following.wake, server.stop_reading, server.blocks.ask_all
+        )
         self._catching_up = False
         to_leader = server.session.to_leader
         self.handlers: Handlers = {LazyGroup: self._on_group, LazyLacks: to_leader(Primary.on_lacks)}
@@ -154,23 +158,23 @@ class LazyPrimary:
         self._server.world.scope.spawn(self._log.run(), "journal")
 
     def forget_session(self) -> None:
-        """Nothing here watches."""
+        self._incarnations.watch.forget()
 
     def stop_reading(self) -> None:
         """Groups of the primary come as messages."""
 
-    async def promise(self, epoch: int) -> None:
+    async def _promise(self, epoch: int) -> None:
         await self._log.rest()
 
     async def enter(self) -> None:
         await self._replica.view.prepare(self._server.group.members, self._server.world.network.address)
         await self._replica.ledger.prepare()
-        await self._server.incarnations.keep_up()
+        await self._incarnations.keep_up()
         await self._following.take_place(STANDBY, "has entered the view")
 
     async def look_at_view(self) -> None:
         view, following = self._replica.view, self._following
-        seen = await following.look(self._server.incarnations.keep_up)
+        seen = await following.look(self._incarnations.keep_up)
         if seen.owner == self._server.world.name:
             await view.drop_stale_lock(seen.session)
         elif seen.place is None or seen.place.state == ACTIVE:
@@ -208,7 +212,9 @@ def start(world: World, config: ServerConfig, choice: Choice) -> None:
 
     def begin() -> None:
         replica = open_replica(world, config, group_of(config.cluster, config.group), choice.image_store)
-        MetadataServer[Primary](world, config, replica, lambda server: LazyPrimary(server, choice)).start()
+        MetadataServer[Primary](
+            world, config, replica, lambda server: LazyPrimary(server, replica, choice)
+        ).start()
 
     start_anew_if_damaged(world, begin)
 
