@@ -118,7 +118,7 @@ class Family(msgspec.Struct, frozen=True):
     @property
     def checkpoints(self) -> bool:
         """Whether a cluster of it can mark checkpoints and go back to them."""
-        return self.images and self.replication != "paxos"
+        return self.replication == "mams"
 
     def journal_names(self, count: int | None = None) -> list[str]:
         """So many of them; as many as the family has by itself where nobody says."""

@@ -143,7 +143,8 @@ class Imaging:
             return
         if asked:
             self._ordered = ""
-            self._failures = 0 if message.holders else self._failures + 1
+            helps = bool(message.holders) and (message.sn > self.taken_sn or not self._forces)
+            self._failures = 0 if helps else self._failures + 1
         if message.holders and message.sn > self.taken_sn:
             self._taken(message.sn, message.holders)
 

@@ -6,12 +6,11 @@ One procedure writes it, so that what comes while it is syncing shares the next 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import takewhile
 
-from nodes.metadata_server.checkpoints.incarnation import Origin
+from nodes.metadata.namespace import Namespace
 from nodes.metadata_server.replica import Replica, rebuild
 from nodes.replicas.log import decode_group, mark_of
-from nodes.trace.events import Cut, Durable
+from nodes.trace.events import Cut, Durable, Renewing
 from nodes.wake import Rounds
 from nodes.wire.messages import JournalGroup, Mark
 
@@ -31,23 +30,8 @@ class OwnJournal:
         self.on_durable: Callable[[Mark], None] = lambda mark: None
         self._unsynced: list[Durable] = []
         self._cuts: list[tuple[int, str]] = []
+        self._image: tuple[Namespace, Mark] | None = None
         self._wanted = Rounds()
-
-    @property
-    def origin(self) -> Origin:
-        """Where this incarnation of the cluster branched off."""
-        return self._replica.origin
-
-    def of_this_life(self, groups: list[bytes]) -> list[bytes]:
-        """Those before the first that was set aside when the cluster went back: a node may not know of that. Raises msgspec.DecodeError."""
-        origin = self.origin
-        if not origin.incarnation:
-            return groups
-        marks = (mark_of(decode_group(octets), octets) for octets in groups)
-        return [
-            octets
-            for octets, _ in takewhile(lambda pair: origin.accepts(pair[1]), zip(groups, marks, strict=True))
-        ]
 
     def append(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
         """`on_durable` is called when it is."""
@@ -78,6 +62,11 @@ class OwnJournal:
         self._cuts.append((sn, reason))
         await self._wanted.over()
 
+    async def begin_from(self, namespace: Namespace, mark: Mark) -> None:
+        """An image takes the place of journal and namespace; durable when it returns, and done also if nobody waits for it any more."""
+        self._image = (namespace, mark)
+        await self._wanted.over()
+
     async def rest(self) -> None:
         """All that was taken is durable when it returns."""
         await self._wanted.over()
@@ -92,6 +81,9 @@ class OwnJournal:
             cuts, self._cuts = self._cuts, []
             for sn, reason in cuts:
                 await self._cut(sn, reason)
+            image, self._image = self._image, None
+            if image is not None and image[1].sn > self.log.last.sn:
+                await self._begin_from(*image)
             unsynced, self._unsynced = self._unsynced, []
             await self.log.sync()
             for durable in unsynced:
@@ -101,6 +93,13 @@ class OwnJournal:
                 if mark is not None:
                     self.on_durable(mark)
             self._wanted.end(waits)
+
+    async def _begin_from(self, namespace: Namespace, mark: Mark) -> None:
+        self._unsynced = []
+        # Before the await: an image may be ordered meanwhile, and log and namespace have to fit.
+        self._state.restart(namespace, mark.sn)
+        await self.log.restart_at(mark)
+        self._world.trace.emit(Renewing("image", mark.sn, mark.sn))
 
     async def _cut(self, sn: int, reason: str) -> None:
         if self.log.last.sn <= sn:

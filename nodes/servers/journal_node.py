@@ -15,7 +15,6 @@ from nodes.config import MILLISECOND, JournalNodeConfig
 from nodes.errors import Damaged
 from nodes.replicas.anew import start_anew_if_damaged
 from nodes.replicas.log import NOTHING, ReplicaLog, decode_group
-from nodes.replicas.set_aside import set_groups_aside
 from nodes.storage.identity import DISK_FILE, Identity
 from nodes.storage.journal_file import Journal
 from nodes.storage.sealed import seal, unseal
@@ -37,7 +36,6 @@ from nodes.wire.journal_messages import (
     OutOfStep,
     PruneJournal,
     ReadJournal,
-    RollBack,
     SegmentFinished,
     StartSegment,
     WriteJournal,
@@ -55,7 +53,7 @@ FETCH_NS = 500 * MILLISECOND
 AHEAD_MAX = 1 << 16
 """Writers that a node may have missed. An epoch within it that nobody writes in is outbid by the next writer, who is told of it."""
 
-Writers = NewEpoch | AcceptJournal | FinishSegment | StartSegment | WriteJournal | PruneJournal | RollBack
+Writers = NewEpoch | AcceptJournal | FinishSegment | StartSegment | WriteJournal | PruneJournal
 
 
 class Kept(msgspec.Struct, array_like=True):
@@ -106,6 +104,7 @@ class KeptJournal:
         for written in self._log.load():
             self._good_sn = max(self._good_sn, written.commit_sn)
         self._changed = False
+        self._durably_finished_sn = self._kept.finished.sn
         if journal.doubtful is not None and self._log.last.sn < self._kept.finished.sn:
             self._kept.finished, self._changed = self._log.last, True
         self._good_sn = max(self._good_sn, self._kept.finished.sn)
@@ -189,11 +188,8 @@ class KeptJournal:
             reply = await self._accept(message)
         elif isinstance(message, FinishSegment):
             reply = self._finish(message)
-        elif isinstance(message, RollBack):
-            await self._roll_back(message)
-            reply = None
         elif isinstance(message, PruneJournal):
-            self._log.prune(min(message.sn, self._kept.finished.sn))
+            self._log.prune(min(message.sn, self._durably_finished_sn))
             reply = None
         else:
             reply = await self._start_segment(message)
@@ -246,7 +242,10 @@ class KeptJournal:
         """A node that missed something of the segments before copies it from the others first."""
         if message.epoch == self._kept.written_in and message.previous.sn < self._kept.finished.sn:
             return None
-        if message.epoch == self._kept.written_in and message.previous == self._kept.finished:
+        if message.epoch == self._kept.written_in and self._log.holds(message.previous):
+            # It comes late: what is here behind it is this writer's, and acknowledged.
+            if message.previous != self._kept.finished:
+                self._finished(message.previous)
             return None
         if not await self._copy_up_to(message.previous, self._others, 0):
             return OutOfStep(message.epoch)
@@ -278,34 +277,6 @@ class KeptJournal:
                         self._append(sn, octets)
         return log.holds(last)
 
-    async def _roll_back(self, message: RollBack) -> None:
-        """Who asked finds out with its next question. The state is written first: what a crash leaves behind it is rolled back again.
-
-        Raises OSError.
-        """
-        log, barrier = self._log, message.barrier
-
-        def is_aside(mark: Mark) -> bool:
-            return mark.incarnation < message.incarnation and mark.sn > barrier.sn
-
-        if not is_aside(log.last):
-            return
-        finished = self._kept.finished
-        keeps = barrier if log.holds(barrier) else finished
-        if keeps.sn > barrier.sn:
-            self._world.trace.emit(
-                Warned(f"the journal begins behind the barrier at {barrier.sn}, and cannot go back to it")
-            )
-            return
-        await set_groups_aside(
-            self._world.disk, log, keeps.sn, f"aside/{message.incarnation:06d}-{self._group}"
-        )
-        if finished.sn > keeps.sn:
-            self._kept.finished = keeps
-            await self._keep_state()
-        self._good_sn = min(self._good_sn, keeps.sn)
-        await log.cut(keeps.sn)
-
     async def _begin_behind(self, base: Mark) -> None:
         """What is before `base` is pruned elsewhere, so that it was finished: this journal goes on there, with nothing else if it lacks the group.
 
@@ -319,7 +290,9 @@ class KeptJournal:
         await self._log.restart_at(base)
 
     async def _keep_state(self) -> None:
+        finished_sn = self._kept.finished.sn
         await self._world.disk.replace(self._state_file, seal(MAGIC, FORMAT, self._kept))
+        self._durably_finished_sn = finished_sn
 
     async def _make_durable(self) -> None:
         await self._log.sync()

@@ -83,14 +83,6 @@ class WriteJournal(WriterMessage, array_like=True, tag=True, gc=False):
     """One encoded group."""
 
 
-class RollBack(WriterMessage, array_like=True, tag=True, gc=False):
-    """The cluster has gone back to a checkpoint: what earlier incarnations wrote behind its barrier is set aside (CFS §4.3; safety rule 14)."""
-
-    epoch: int
-    incarnation: int
-    barrier: Mark
-
-
 class PruneJournal(WriterMessage, array_like=True, tag=True, gc=False):
     """Images of the servers reach beyond `sn`: nobody needs the finished part up to there."""
 
@@ -180,6 +172,6 @@ class EntriesRead(Reply, array_like=True, tag=True, gc=False):
 
 JOURNAL_MESSAGES: tuple[type[Message], ...] = (
     NewEpoch, EpochPromised, HigherEpoch, AcceptJournal, JournalAccepted, FinishSegment, SegmentFinished, StartSegment,
-    WriteJournal, PruneJournal, RollBack, JournalWritten, OutOfStep, ReadJournal, JournalRead,
+    WriteJournal, PruneJournal, JournalWritten, OutOfStep, ReadJournal, JournalRead,
     AddEntry, EntryAdded, LedgerFenced, ReadEntries, EntriesRead,
 )  # fmt: skip

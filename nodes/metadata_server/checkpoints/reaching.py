@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable
 
 from nodes.config import MILLISECOND, SECOND
-from nodes.families import family_named
 from nodes.metadata_server.checkpoints import messages as m
 from nodes.metadata_server.checkpoints.ledger import Checkpoint, Refused
 from nodes.metadata_server.replica import GroupReplica
@@ -17,9 +16,6 @@ from nodes.wire.messages import Mark
 PATIENCE_NS = 9 * SECOND
 """A server reads its image before it answers; who asks for a recovery is answered before a client gives up."""
 ASK_NS = 1_500 * MILLISECOND
-BEHIND_NS = 5 * SECOND
-"""A standby of `hadoop-ha` reads what was finished two seconds ago, once a second."""
-LOOK_NS = 100 * MILLISECOND
 LISTED = 4
 """Servers that the refusal names."""
 
@@ -52,7 +48,6 @@ class Reaching:
 
     async def _look(self, barrier: Mark) -> str:
         replica, log = self._replica, self._replica.log
-        await self._read_on(barrier)
         if replica.unfit is not None:
             return "does not count before it is renewed"
         if not log.holds(barrier):
@@ -62,15 +57,6 @@ class Reaching:
         ):
             return ""
         return f"has no whole image at or below sn {barrier.sn}"
-
-    async def _read_on(self, barrier: Mark) -> None:
-        """Where the servers share a journal, one that is behind has only not read so far yet."""
-        clock, log = self._replica.world.clock, self._replica.log
-        if not family_named(self._replica.config.cluster.protocol).journal_nodes:
-            return
-        deadline_ns = clock.monotonic_ns() + BEHIND_NS
-        while log.last.sn < barrier.sn and clock.monotonic_ns() < deadline_ns:
-            await clock.sleep(LOOK_NS)
 
     # --- all members -----------------------------------------------------------------------------------------------
 

@@ -104,20 +104,10 @@ class BookKeeper:
             if book.ledgers and not book.ledgers[-1].closed:
                 await self._ledgers.write(Book(book.ledgers, book.ledgers[-1].number), version)
                 book, version = await self._ledgers.read_newest()
-                if await self._close(book, version, timeout_ns) is None:
-                    return None
-            return await self._roll_back()
+                return await self._close(book, version, timeout_ns)
+            return book.ledgers[-1].last_sn if book.ledgers else 0
         except (ViewMoved, ConnectionLoss, JournalLost):
             return None
-
-    async def _roll_back(self) -> int:
-        """Where the journal ends once what this incarnation of the cluster set aside is gone. Raises LostLock, ViewMoved, CoordinationError."""
-        origin = self._local.origin
-        book, version = await self._ledgers.read_newest()
-        kept = book.without_aside(origin.incarnation, origin.barrier.sn)
-        if kept != book:
-            await self._ledgers.write(kept, version)
-        return kept.ledgers[-1].last_sn if kept.ledgers else 0
 
     async def _close(self, book: Book, version: int, timeout_ns: int) -> int | None:
         """The ledger ends before the first entry that was surely never acknowledged; what may not be on a quorum is written again.
@@ -209,10 +199,7 @@ class BookKeeper:
             if run and answered > len(fragment.bookies) - ledger.write_quorum:
                 break
             self._turn += 1
-        kept = self._local.of_this_life(run)
-        if len(kept) < len(run):
-            self._book = Book()
-        return kept
+        return run
 
     # --- writing -----------------------------------------------------------------------------------------------
 
@@ -234,7 +221,6 @@ class BookKeeper:
             fragments,
             write_quorum=journal.write_quorum,
             ack_quorum=journal.ack_quorum,
-            incarnation=self._local.origin.incarnation,
         )
         book = Book([*book.ledgers, ledger])
         try:

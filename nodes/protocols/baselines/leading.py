@@ -109,7 +109,7 @@ class Leading(JournalLeader):
             if replica.world.clock.monotonic_ns() > deadline_ns:
                 return False
             await replica.world.clock.sleep(LOOK_NS)
-        return replica.log.last.sn == end_sn and replica.reaches_barrier
+        return replica.log.last.sn == end_sn
 
     async def _open_journal(self, timeout_ns: int) -> bool:
         """Everything adopted is committed with one empty group of the new epoch."""

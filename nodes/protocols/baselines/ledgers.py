@@ -27,8 +27,6 @@ class Ledger(msgspec.Struct, frozen=True):
     """Bookies that each entry is sent to."""
     ack_quorum: int = 3
     """So many of them have an entry durably before anybody is answered."""
-    incarnation: int = 0
-    """Of the cluster when it was begun."""
 
     @property
     def closed(self) -> bool:
@@ -75,18 +73,6 @@ class Book(msgspec.Struct, frozen=True):
             if ledger.first_sn <= sn and (not ledger.closed or sn <= ledger.last_sn):
                 return ledger
         return None
-
-    def without_aside(self, incarnation: int, barrier_sn: int) -> Book:
-        """As it is when the cluster has gone back: what earlier incarnations wrote behind the barrier is in no ledger any more (CFS §4.3)."""
-
-        def kept(ledger: Ledger) -> Ledger:
-            goes_on = ledger.incarnation >= incarnation or ledger.last_sn <= barrier_sn
-            return ledger if goes_on else msgspec.structs.replace(ledger, last_sn=barrier_sn)
-
-        stay = [
-            each for each in self.ledgers if each.incarnation >= incarnation or each.first_sn <= barrier_sn
-        ]
-        return Book([kept(each) for each in stay], self.closing)
 
     def with_last(self, ledger: Ledger, closing: int = 0) -> Book:
         return Book([*self.ledgers[:-1], ledger], closing)

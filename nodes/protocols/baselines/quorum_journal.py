@@ -31,7 +31,6 @@ from nodes.wire.journal_messages import (
     NewEpoch,
     OutOfStep,
     ReadJournal,
-    RollBack,
     SegmentFinished,
 )
 from nodes.wire.messages import Mark, Message
@@ -42,18 +41,28 @@ READ_NS = 300 * MILLISECOND
 
 
 def end_of_journal(promises: dict[str, EpochPromised]) -> tuple[Mark, str]:
-    """The mark with which the journal ends, and a node that has all of it: the finished part, and behind it the best open segment."""
+    """The mark with which the journal ends, and a node that has all of it: the finished part, and behind it the best open segment.
+
+    A node that missed the end of a segment goes on writing: it has what was finished elsewhere, in one segment, if its writer is not an earlier one
+    than whoever finished that.
+    """
     _, whole = max((promises[node].finished.sn, node) for node in promises)
     finished = promises[whole].finished
+    decided_in = max(_decided_in(told) for told in promises.values() if told.finished == finished)
     still_open = [
-        (max(told.written_in, told.accepted_in), told.last.sn, node)
+        (_decided_in(told), told.last.sn, node)
         for node, told in promises.items()
-        if told.finished == finished and told.last.sn > finished.sn
+        if told.last.sn > finished.sn and (told.finished == finished or _decided_in(told) >= decided_in)
     ]
     if not still_open:
         return finished, whole
     _, _, best = max(still_open)
     return promises[best].last, best
+
+
+def _decided_in(told: EpochPromised) -> int:
+    """The last epoch that said how the journal goes on there."""
+    return max(told.written_in, told.accepted_in)
 
 
 class QuorumJournal:
@@ -126,18 +135,9 @@ class QuorumJournal:
         elif message.epoch != self._epoch:
             told = f"of epoch {message.epoch}; this is epoch {self._epoch}"
             self._ignoring.tell(peer, message, told)
-        elif isinstance(message, EpochPromised) and not self._is_of_this_life(message):
-            origin = self._local.origin
-            order = RollBack(self._number, self._epoch, origin.incarnation, origin.barrier)
-            self._world.network.send(peer, order)
         elif type(message).__name__ == self._waited_for:
             self._heard[peer] = message
             self._more.set()
-
-    def _is_of_this_life(self, promise: EpochPromised) -> bool:
-        """Whether the node has nothing of what the cluster set aside when it went back."""
-        origin = self._local.origin
-        return origin.accepts(promise.last) and origin.accepts(promise.finished)
 
     # --- recovery ----------------------------------------------------------------------------------------------
 
@@ -226,10 +226,8 @@ class QuorumJournal:
             node = self._nodes[self._turn % len(self._nodes)]
             question = ReadJournal(0, self._number, from_sn, 0, self._finished_only)
             reply = await self._calls.ask(node, question, READ_NS)
-            if isinstance(reply, JournalRead) and reply.from_sn == from_sn:
-                groups = self._local.of_this_life(reply.groups)
-                if groups:
-                    return groups
+            if isinstance(reply, JournalRead) and reply.from_sn == from_sn and reply.groups:
+                return reply.groups
             begins_later |= isinstance(reply, JournalRead) and reply.base.sn >= from_sn
             self._turn += 1
         if begins_later:

@@ -8,7 +8,7 @@ from nodes.config import MILLISECOND
 from nodes.metadata_server.own_journal import OwnJournal
 from nodes.metadata_server.replica import Replica
 from nodes.protocols.baselines.shared_journal import BeginsLater, SharedJournal
-from nodes.trace.events import Renewing
+from nodes.wire.messages import Mark
 from nodes.world import CoordinationError
 
 
@@ -19,6 +19,8 @@ class Readers:
         self._replica = replica
         self._prune = prune
         self._present: list[str] = []
+        self._everybody = False
+        """Whether the image that was asked about last is on every server."""
 
     def standbys(self) -> list[str]:
         return self._present
@@ -30,11 +32,16 @@ class Readers:
     def suffice(self, holders: list[str]) -> bool:
         """More than half of the group has it: one disk less leaves an image to begin from."""
         members = self._replica.group.members
+        self._everybody = set(members) <= set(holders)
         return 2 * sum(name in members for name in holders) > len(members)
 
     def pruned(self, sn: int) -> None:
-        """The shared journal reaches back as far as the active's own does, to the older of its two newest images."""
-        self._prune(sn)
+        """The shared journal reaches back as far as the active's own does, to the older of its two newest images.
+
+        Only when every server has the newest one: any of them may be the last that is left.
+        """
+        if self._everybody:
+            self._prune(sn)
 
     async def follow(self) -> None:
         """Once per heartbeat, for ever."""
@@ -62,14 +69,19 @@ async def read_on(replica: Replica, journal: SharedJournal, local: OwnJournal) -
 
 
 async def _begin_from_image(replica: Replica, local: OwnJournal) -> bool:
-    """The newest image of the other servers takes the place of journal and namespace, when it reaches further. Raises CoordinationError, OSError."""
-    others = [name for name in await replica.view.places() if name != replica.name]
-    read = await replica.images.read(others, lambda: None) if others else None
-    if read is None or read[1].sn <= replica.log.last.sn:
+    """The newest image on this disk, else of the other servers, takes the place of journal and namespace, when it reaches further.
+
+    Raises CoordinationError, OSError.
+    """
+
+    def is_ahead(mark: Mark) -> bool:
+        return mark.sn > replica.log.last.sn
+
+    read = replica.images.newest(is_ahead)
+    if read is None:
+        others = [name for name in await replica.view.places() if name != replica.name]
+        read = await replica.images.read(others, lambda: None) if others else None
+    if read is None or not is_ahead(read[1]):
         return False
-    namespace, mark = read
-    await local.rest()
-    await replica.log.restart_at(mark)
-    replica.state.restart(namespace, mark.sn)
-    replica.world.trace.emit(Renewing("image", mark.sn, mark.sn))
+    await local.begin_from(*read)
     return True

@@ -10,7 +10,6 @@ from collections.abc import Callable
 import msgspec
 
 from nodes.config import MILLISECOND, ServerConfig, group_of
-from nodes.metadata_server.checkpoints.going_back import Incarnations
 from nodes.metadata_server.handing import Handlers
 from nodes.metadata_server.own_journal import NotNext, OwnJournal
 from nodes.metadata_server.replica import Replica, open_replica
@@ -20,10 +19,10 @@ from nodes.protocols.baselines.leading import Leading
 from nodes.protocols.baselines.readers import read_on
 from nodes.protocols.baselines.shared_journal import MakeSharedJournal
 from nodes.replicas.anew import start_anew_if_damaged
-from nodes.replicas.view import ACTIVE, STANDBY
+from nodes.replicas.view import ACTIVE, INCARNATION, STANDBY
 from nodes.scope import Scope, Tenure
 from nodes.trace.events import Warned
-from nodes.world import CoordinationError, World
+from nodes.world import CoordinationError, World, ensure
 
 LOOK_NS = 500 * MILLISECOND
 
@@ -50,9 +49,6 @@ class SharedJournalServer:
         cluster = server.config.cluster
         patience_ns = cluster.timing.ack_timeout_ms * MILLISECOND
         self._journal = make_journal(world, cluster, replica.view, self._local, patience_ns)
-        self._incarnations = Incarnations(
-            replica, self._promise, server.following.wake, server.stop_reading, server.blocks.ask_all
-        )
         self._tailing: Scope | None = None
         self.handlers: Handlers = self._journal.handlers
 
@@ -68,12 +64,8 @@ class SharedJournalServer:
         self._world.scope.spawn(self._local.run(), "own journal")
         self._follow_journal()
 
-    async def _promise(self, epoch: int) -> None:
-        """The journal's nodes promise, not its readers; what this server has of it is durable."""
-        await self._local.rest()
-
     def forget_session(self) -> None:
-        self._incarnations.watch.forget()
+        """Nothing here watches."""
 
     def stop_reading(self) -> None:
         if self._tailing is not None:
@@ -84,16 +76,13 @@ class SharedJournalServer:
 
     async def enter(self) -> None:
         await self._replica.view.prepare(self._server.group.members, self._world.network.address)
-        await self._replica.ledger.prepare()
-        await self._incarnations.keep_up()
+        await ensure(self._world.coordination, INCARNATION)
         await self._following.take_place(STANDBY, "has entered the view")
 
     async def look_at_view(self) -> None:
         """One look: what the three watchers point at, and what follows from it."""
         view, following = self._replica.view, self._following
-        seen = await following.look(self._incarnations.keep_up)
-        if self._tailing is None:
-            self._follow_journal()
+        seen = await following.look()
         if seen.owner == self._world.name:
             await view.drop_stale_lock(seen.session)
         elif seen.place is None or seen.place.state == ACTIVE:

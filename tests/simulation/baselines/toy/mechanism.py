@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.config import MILLISECOND, ServerConfig, group_of
-from nodes.metadata_server.checkpoints.going_back import Incarnations
 from nodes.metadata_server.handing import Handlers
 from nodes.metadata_server.own_journal import OwnJournal
 from nodes.metadata_server.replica import Replica, open_replica
@@ -139,9 +138,6 @@ class LazyPrimary:
         self._server, self._choice = server, choice
         self._replica, self._following = replica, server.following
         self._log = OwnJournal(replica)
-        self._incarnations = Incarnations(
-            replica, self._promise, server.following.wake, server.stop_reading, server.blocks.ask_all
-        )
         self._catching_up = False
         to_leader = server.session.to_leader
         self.handlers: Handlers = {LazyGroup: self._on_group, LazyLacks: to_leader(Primary.on_lacks)}
@@ -158,23 +154,19 @@ class LazyPrimary:
         self._server.world.scope.spawn(self._log.run(), "journal")
 
     def forget_session(self) -> None:
-        self._incarnations.watch.forget()
+        """Nothing here watches."""
 
     def stop_reading(self) -> None:
         """Groups of the primary come as messages."""
 
-    async def _promise(self, epoch: int) -> None:
-        await self._log.rest()
-
     async def enter(self) -> None:
         await self._replica.view.prepare(self._server.group.members, self._server.world.network.address)
         await self._replica.ledger.prepare()
-        await self._incarnations.keep_up()
         await self._following.take_place(STANDBY, "has entered the view")
 
     async def look_at_view(self) -> None:
         view, following = self._replica.view, self._following
-        seen = await following.look(self._incarnations.keep_up)
+        seen = await following.look()
         if seen.owner == self._server.world.name:
             await view.drop_stale_lock(seen.session)
         elif seen.place is None or seen.place.state == ACTIVE:
