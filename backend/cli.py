@@ -21,6 +21,8 @@ from backend.interrupts import heed
 from backend.pool.cli import app as pool_app
 from backend.settings import DEFAULT_PORT
 from backend.up_command import up
+from nodes.faults.table import VERBS
+from nodes.faults.words import usage
 
 app = typer.Typer(
     name="cloverlab",
@@ -64,14 +66,12 @@ def status(
     print(json.dumps(short(cluster), indent=1) if as_json else table(cluster))
 
 
-@app.command(context_settings=ANY)
+@app.command(context_settings=ANY, epilog=f"Options and their defaults: {usage('processes')}.")
 def fault(
     context: typer.Context,
     verb: Annotated[
         str,
-        typer.Argument(
-            help="crash, restart, stop, pause, resume, cut, heal, heal_all, delay, lose, take_lock, …"
-        ),
+        typer.Argument(help=", ".join(each.verb for each in VERBS if "processes" in each.fabrics) + "."),
     ],
     port: Port = None,
 ) -> None:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import errno
 import os
 
+from nodes.faults import check
+
 WRONG_INPUT_EXIT = 2
 
 
@@ -59,6 +61,15 @@ class CannotStart(LabError):
     """`up` cannot begin: a taken port, a locked or read-only directory, an unreachable ensemble."""
 
     status = 503
+
+
+def of_fault(error: check.FaultUnsupported) -> LabError:
+    """The same line, as what a person asked for."""
+    if isinstance(error, check.UnknownFault):
+        return NotThere(str(error))
+    if isinstance(error, check.WrongFault):
+        return Malformed(str(error))
+    return FaultUnsupported(str(error))
 
 
 FILE_SYSTEM_STATUS = {

@@ -15,7 +15,7 @@ PAGE = REPOSITORY / "frontend" / "dist"
 
 
 def default_data() -> Path:
-    """The data directory of design.md, in the user's home."""
+    """The data directory of docs/architecture.md, in the user's home."""
     return Path.home() / ".local" / "share" / "cloverlab"
 
 

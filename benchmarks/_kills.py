@@ -24,8 +24,8 @@ from nodes.explore.draw_cluster import draw_cluster
 from nodes.explore.draw_load import PROFILES, Names, draw_calls
 from nodes.explore.plan import Caller, Failure, Plan
 from nodes.explore.stage import Scripted
+from nodes.faults.check import FaultUnsupported
 from nodes.invariants import registry
-from nodes.sim.faulting import FaultUnsupported
 from nodes.sim.loop import Stuck
 
 BATCH = 50

@@ -31,6 +31,7 @@ from nodes.scope import Scope
 from nodes.slots import ImageStore
 from nodes.trace.base import Event
 from nodes.trace.pool_events import ImageWritten, Repairing
+from nodes.trace.present import Causeless
 from nodes.units import DIRECTORY, ROOT, OpId
 from nodes.wire.codec import Codec
 from nodes.wire.messages import Mark, Message
@@ -67,7 +68,7 @@ def namespace_of(inodes: int) -> Namespace:
     return namespace
 
 
-class Written:
+class Written(Causeless):
     """A trace that keeps the last image's event, and tells when a repair is done."""
 
     def __init__(self) -> None:
@@ -79,9 +80,6 @@ class Written:
             self.last = event
         elif isinstance(event, Repairing) and event.offset >= event.size:
             self.repaired.set()
-        return 0
-
-    def at(self) -> int:
         return 0
 
 

@@ -13,6 +13,7 @@ from backend.errors import LabError, Malformed
 from benchmarks import _kills
 from benchmarks.running import Bench, Make, cluster, processes, report
 from nodes.config import Timing, WorkloadConfig
+from nodes.faults.table import BY_NAME
 from nodes.trace.events import Called, Stamped
 
 ROUNDS = 20
@@ -36,13 +37,7 @@ async def fault(bench: Bench, rng: random.Random) -> None:
     server = rng.choice([*names, *ensemble] if verb in OF_ANY else names)
     other = rng.choice([name for name in [*names, *(ensemble or ["coordination"])] if name != server])
     lasting = rng.choice((0.3, 1.0, 2.5))
-    undo = {
-        "crash": "restart",
-        "power_loss": "restart",
-        "pause": "resume",
-        "take_lock": "",
-        "expire_session": "",
-    }.get(verb, "heal")
+    undo = BY_NAME["cut" if verb == "island" else verb].undo
     options: dict[str, float] = (
         {"share": 0.2} if verb == "lose" else {"ms": rng.choice((20, 400))} if verb == "delay" else {}
     )
@@ -51,8 +46,8 @@ async def fault(bench: Bench, rng: random.Random) -> None:
         struck = targets.get(verb, [server])
         await bench.faults.do("cut" if verb == "island" else verb, struck, options)
         await asyncio.sleep(lasting)
-        if undo:
-            await bench.faults.do(undo, struck, {})
+        if undo is not None:
+            await bench.faults.do(undo.verb, struck, undo.options)
     except LabError:
         pass
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from benchmarks.running import report
 from nodes.config import SECOND, WorkloadConfig, one_group
+from nodes.faults.check import FaultUnsupported
 from nodes.invariants import registry
 from nodes.sim.cluster import SimCluster
-from nodes.sim.faults import FaultUnsupported
 
 SCHEDULES = 100
 SPAN_S = 20

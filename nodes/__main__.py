@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from nodes.real.caller import run_caller
+from nodes.real.loop import CausalLoop
 from nodes.real.process import (
     AGAIN_EXIT,
     CannotStart,
@@ -55,11 +56,8 @@ def main() -> int:
 
 
 def run(process: Coroutine[Any, Any, int]) -> int:
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.run(process)
-    return uvloop.run(process)
+    with asyncio.Runner(loop_factory=CausalLoop) as runner:
+        return runner.run(process)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ Milliseconds = Annotated[int, msgspec.Meta(ge=1, le=3_600_000)]
 
 
 class Holes(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The papers' holes, each closed unless opened by name; the rule that closes it is in `safety.md`'s numbering."""
+    """The papers' holes, each closed unless opened by name; the rule that closes it is in docs/safety.md."""
 
     election_ignores_sn: bool = False
     no_fencing: bool = False

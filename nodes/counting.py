@@ -136,6 +136,7 @@ class CountedTrace:
 
     def __init__(self, trace: Trace, counts: Counts):
         self.at = trace.at
+        self.follows = trace.follows
         self._emit = trace.emit
         self._counts = counts
 

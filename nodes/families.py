@@ -13,21 +13,24 @@ _JOURNAL = (
     "stale_view_write",
     "reads_before_flush",
 )
+_SERVER = ("abort_without_record", "checkpoint_unpinned", "dentry_locks_only", "one_phase_barrier")
+"""Of the metadata server, which every family of them has."""
+_PAXOS = (
+    "no_fencing", "short_duplicate_memory", "stale_view_write", "redo_without_phase_one", "no_read_lease", "answer_set_shrinks",
+    "memory_only_accept",
+)  # fmt: skip
 HOLES: dict[str, tuple[str, ...]] = {
     "mams": (
-        *_JOURNAL, "election_ignores_sn", "junior_election_eager", "silent_shrink", "late_watch", "configuration_is_liveness", "async_flush",
-        "one_phase_barrier", "checkpoint_unpinned", "abort_without_record", "dentry_locks_only", "checksum_vote",
+        *_JOURNAL, *_SERVER, "election_ignores_sn", "junior_election_eager", "silent_shrink", "late_watch", "configuration_is_liveness",
+        "async_flush", "checksum_vote",
     ),
-    "paxos": (
-        "no_fencing", "short_duplicate_memory", "stale_view_write", "redo_without_phase_one", "no_read_lease", "answer_set_shrinks",
-        "memory_only_accept",
-    ),
+    "paxos": (*_PAXOS, "reads_before_flush", "abort_without_record", "dentry_locks_only"),
     "symmetric": (
         "short_duplicate_memory", "sn_without_epoch", "no_read_lease", "fast_literal_order", "fast_not_uniform", "views_without_agreement",
         "answer_before_stable",
     ),
 }  # fmt: skip
-"""By replication, the paper's holes that it can open (nodes/config.py: Holes); a shared journal's servers have those of `_JOURNAL`."""
+"""By replication, the paper's holes that it can open (nodes/config.py: Holes); a shared journal's servers have those of `_JOURNAL` and `_SERVER`."""
 
 
 _ONE_GROUP = (
@@ -44,8 +47,8 @@ PAPER: dict[str, tuple[str, ...]] = {
     "bookkeeper": ("no_fencing", *_HADOOP),
     "avatar": ("no_fencing", *_HADOOP),
     "hadoop-ha": ("no_fencing", *_HADOOP),
-    "packed-paxos": HOLES["paxos"],
-    "multi-paxos": HOLES["paxos"],
+    "packed-paxos": _PAXOS,
+    "multi-paxos": _PAXOS,
     "symmetric": HOLES["symmetric"],
 }
 """By protocol, the holes that its literal text leaves open, rule 21's asynchronous flushes among them: all of them in the papers' own protocols.
@@ -87,7 +90,7 @@ class Family(msgspec.Struct, frozen=True):
     @property
     def holes(self) -> tuple[str, ...]:
         """The switches that it reads."""
-        return HOLES.get(self.replication, _JOURNAL if self.journal_nodes else ())
+        return HOLES.get(self.replication, (*_JOURNAL, *_SERVER) if self.journal_nodes else ())
 
     @property
     def cannot_force(self) -> str:
@@ -103,9 +106,18 @@ class Family(msgspec.Struct, frozen=True):
         """The fault verb by which an operator has a group choose anew who leads, or who is in its view."""
         return "take_lock" if self.locked else "force_view"
 
+    def reads_anywhere(self, groups: int) -> bool:
+        """Whether any server answers reads, in a cluster of so many groups: with several, stamps put answers in order, and one server gives them."""
+        return self.asked == "reads anywhere" and groups == 1
+
     @property
     def images(self) -> bool:
-        """Whether its servers write images and mark checkpoints."""
+        """Whether its servers write images."""
+        return self.replication in ("mams", "paxos") or bool(self.journal_nodes)
+
+    @property
+    def checkpoints(self) -> bool:
+        """Whether a cluster of it can mark checkpoints and go back to them."""
         return self.replication == "mams"
 
     def journal_names(self, count: int | None = None) -> list[str]:
@@ -124,7 +136,6 @@ FAMILIES: dict[str, Family] = {
         "mams",
         "classic two-phase commit: everybody answers twice (CFS §4.1.2)",
         journal_sync="two_phase",
-        groups_max=1,
         upgrade_steps=7,
     ),
     "backupnode": Family(
@@ -132,7 +143,6 @@ FAMILIES: dict[str, Family] = {
         "a stream nobody acknowledges: loses writes by design (HDFS)",
         journal_sync="backupnode",
         standbys=1,
-        groups_max=1,
         upgrade_steps=7,
         promises=False,
     ),
@@ -141,7 +151,6 @@ FAMILIES: dict[str, Family] = {
         "a quorum of journal nodes, read as they are written (Hadoop's QJM)",
         standbys=1,
         journal_nodes=3,
-        groups_max=1,
     ),
     "bookkeeper": Family(
         "shared-bookkeeper",
@@ -149,21 +158,18 @@ FAMILIES: dict[str, Family] = {
         standbys=1,
         journal_nodes=4,
         journal_role="bookie",
-        groups_max=1,
     ),
     "avatar": Family(
         "shared-filer",
         "one filer keeps the only other copy (Facebook's AvatarNode)",
         standbys=1,
         journal_nodes=1,
-        groups_max=1,
     ),
     "hadoop-ha": Family(
         "shared-hadoop",
         "journal nodes, of which a standby reads finished segments (Hadoop HA)",
         standbys=1,
         journal_nodes=3,
-        groups_max=1,
     ),
     "packed-paxos": Family(
         "paxos",

@@ -1,26 +1,21 @@
-"""The one list of mechanisms: which code stands behind each name, and every message that may travel."""
+"""The mechanisms behind each name, and every message that may travel. A family of replication is found by its folder in `nodes/protocols`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import pkgutil
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from types import ModuleType
 
-from nodes.config import ServerConfig
+from nodes import protocols
+from nodes.config import ClusterConfig, ServerConfig
 from nodes.counting import CountedWorld, Replicating
 from nodes.families import family_named
-from nodes.protocols.baselines import mechanism as baselines
+from nodes.metadata_server import messages as image_messages
+from nodes.metadata_server.checkpoints import messages as checkpoint_messages
+from nodes.metadata_server.tenure import Choice
 from nodes.protocols.dcfs2 import mechanism as dcfs2
 from nodes.protocols.dcfs2 import messages as dcfs2_messages
-from nodes.protocols.mams import mechanism as mams
-from nodes.protocols.mams import messages as mams_messages
-from nodes.protocols.mams.checkpoints import messages as checkpoint_messages
-from nodes.protocols.mams.replica import Choice
-from nodes.protocols.mams.ssp import Ssp
-from nodes.protocols.mams.stream import Stream
-from nodes.protocols.mams.two_phase import TwoPhase
-from nodes.protocols.paxos import mechanism as paxos
-from nodes.protocols.paxos import messages as paxos_messages
-from nodes.protocols.symmetric import mechanism as symmetric
-from nodes.protocols.symmetric import messages as symmetric_messages
 from nodes.protocols.vssp import mechanism as vssp
 from nodes.protocols.vssp import messages as vssp_messages
 from nodes.slots import MakeImageStore
@@ -29,54 +24,55 @@ from nodes.wire.journal_messages import JOURNAL_MESSAGES
 from nodes.wire.messages import CLIENT_MESSAGES, Message
 from nodes.world import World
 
+Start = Callable[[World, ServerConfig, Choice], None]
+
+
+def _agreements() -> Iterator[ModuleType]:
+    """The module `mechanism` of each folder that has one for the slot `replication`, by the folders' names."""
+    for folder in sorted(each.name for each in pkgutil.iter_modules(protocols.__path__)):
+        mechanism = import_module(f"{protocols.__name__}.{folder}.mechanism")
+        if hasattr(mechanism, "REPLICATION"):
+            yield mechanism
+
+
+AGREEMENTS = tuple(_agreements())
+
+REPLICATION: dict[str, Start] = {
+    name: start for each in AGREEMENTS for name, start in each.REPLICATION.items()
+}
+"""Slot `replication`: how one replica group agrees on the next record."""
+
+REPLICATING: dict[str, Replicating] = {
+    name: Replicating((*each.COUNTED, *dcfs2_messages.MESSAGES), getattr(each, "RECORDS_OF", None))
+    for each in AGREEMENTS
+    for name in each.REPLICATION
+}
+"""What is counted of each replication's traffic."""
+
 MESSAGES: tuple[type[Message], ...] = (
-    CLIENT_MESSAGES
-    + DATA_MESSAGES
-    + JOURNAL_MESSAGES
-    + mams_messages.MESSAGES
-    + checkpoint_messages.MESSAGES
-    + dcfs2_messages.MESSAGES
-    + paxos_messages.MESSAGES
-    + vssp_messages.MESSAGES
-    + symmetric_messages.MESSAGES
+    *CLIENT_MESSAGES,
+    *DATA_MESSAGES,
+    *JOURNAL_MESSAGES,
+    *image_messages.MESSAGES,
+    *checkpoint_messages.MESSAGES,
+    *dcfs2_messages.MESSAGES,
+    *vssp_messages.MESSAGES,
+    *(message for each in AGREEMENTS for message in each.MESSAGES),
 )
 
 IMAGE_STORES: dict[str, MakeImageStore] = {"vssp": vssp.vssp, "hdfs_pipeline": vssp.hdfs_pipeline}
 """Slot `image_store`: where an image lies, how it is moved and repaired."""
 
-
-def start_mams(world: World, config: ServerConfig) -> None:
-    cluster = config.cluster
-    sync = JOURNAL_SYNC[family_named(cluster.protocol).journal_sync]
-    mams.start(
-        world, config, Choice(IMAGE_STORES[cluster.image_store], CROSS_GROUP[cluster.cross_group], sync)
-    )
-
-
-REPLICATION: dict[str, Callable[[World, ServerConfig], None]] = {
-    "mams": start_mams,
-    "paxos": paxos.start,
-    "symmetric": symmetric.start,
-    **baselines.REPLICATION,
-}
-"""Slot `replication`: how one replica group agrees on the next record."""
-
-JOURNAL_SYNC: dict[str, type[Ssp]] = {"ssp": Ssp, "two_phase": TwoPhase, "backupnode": Stream}
-"""Slot `journal_sync` of `mams`: when is a journal group safe?"""
-
-REPLICATING: dict[str, Replicating] = {
-    "mams": Replicating(mams_messages.MESSAGES + dcfs2_messages.MESSAGES),
-    "paxos": Replicating(paxos_messages.MESSAGES, paxos_messages.records_of),
-    "symmetric": Replicating(symmetric_messages.MESSAGES),
-    **dict.fromkeys(baselines.REPLICATION, Replicating(JOURNAL_MESSAGES)),
-}
-"""What is counted of each replication's traffic; of one that is not here, only its log and its answers."""
-
 CROSS_GROUP = {"s2pc_mp": dcfs2.s2pc_mp, "two_phase": dcfs2.two_phase}
 """Slot `cross_group`: how two groups commit one operation."""
+
+
+def choice_of(cluster: ClusterConfig) -> Choice:
+    return Choice(IMAGE_STORES[cluster.image_store], CROSS_GROUP[cluster.cross_group])
 
 
 def start_server(world: World, config: ServerConfig) -> None:
     """Starts a metadata server of the cluster's family in this world. Raises ValueError for an unknown one."""
     replication = family_named(config.cluster.protocol).replication
-    REPLICATION[replication](CountedWorld(world, REPLICATING.get(replication, Replicating(()))), config)
+    counted = CountedWorld(world, REPLICATING.get(replication, Replicating(())))
+    REPLICATION[replication](counted, config, choice_of(config.cluster))

@@ -10,7 +10,7 @@ import msgspec
 
 
 class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Every switch is off unless a test, a scenario file or `bench explore` turns it on. Rules are those of `safety.md`."""
+    """Every switch is off unless a test, a scenario file or `bench explore` turns it on. Rules are those of docs/safety.md."""
 
     # --- configuration of a replica group (rules 3, 4, 22, 23) ---
 

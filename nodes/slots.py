@@ -144,6 +144,112 @@ MakeImageStore = Callable[
 """(world, partitions, the journals of this server's report, first sn of its journal, mutations)."""
 
 
+class ImageTakers(Protocol):
+    """The other servers of a group, as the active knows them that orders images."""
+
+    def standbys(self) -> list[str]:
+        """Those whose namespace follows the journal: each can write an image of it."""
+
+    def matched_sns(self) -> list[int]:
+        """Up to where each of them, and whoever else the active serves journals to, has the journal."""
+
+    def suffice(self, holders: list[str]) -> bool:
+        """Whether an image on these servers survives what the family survives."""
+
+    def pruned(self, sn: int) -> None:
+        """The active's own journal begins behind `sn` now."""
+
+
+# --- replication -----------------------------------------------------------------------------------------------------
+
+
+class GroupLog(Protocol):
+    """One server's log of its group, as the metadata server asks of it in every family: entries by sn, in Paxos by slot."""
+
+    base: Mark
+    """Of the last entry before the first one: of nothing, of the last inside an image, or of the last that was pruned."""
+
+    @property
+    def last(self) -> Mark:
+        """The end of what is here without a gap."""
+
+    @property
+    def size(self) -> int:
+        """Bytes on the disk."""
+
+    def octets_behind(self, sn: int) -> int:
+        """Bytes that were written after the entry `sn`."""
+
+    def mark_at(self, sn: int) -> Mark | None:
+        """None when there is no such entry."""
+
+    def holds(self, mark: Mark) -> bool:
+        """Whether this very entry, and so all before it, is in the log or in the image under it."""
+
+    def agrees_up_to(self, tails: list[Mark]) -> int | None:
+        """The largest sn up to which a log with these tails is known to be equal to this one; None when unknown."""
+
+    def octets(self, from_sn: int, to_sn: int, most_bytes: int | None = None) -> list[bytes]:
+        """Encoded entries that are there, without a gap from `from_sn`; at most so many bytes but one entry at least. Raises OSError."""
+
+    def group_at(self, sn: int) -> JournalGroup | None:
+        """The entry itself; None when there is no such entry. Raises OSError."""
+
+    def prune(self, sn: int) -> bool:
+        """Forgets entries up to sn, as far as whole segments of the journal go. False when there were none."""
+
+
+class RecordWriter(Protocol):
+    """One tenure's way from a record to its commit: where the leader's records go, and when somebody may be told of them."""
+
+    epoch: int
+    parked: bool
+    """Nothing can be committed for now: what was ahead of commit has been taken back, reads go on (safety rule 19)."""
+    parked_at_ns: int
+    """While parked: later than every record that is in the namespace, earlier than every one that was taken back; 0 when none was."""
+    on_unparked: Callable[[], None]
+    """Called when it is parked no more, or full no more."""
+    flushes: int
+    """Groups, or slots, that became safe."""
+    flushing_ns: int
+    """Of all of these: from their closing on, in sum."""
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is ahead of commit."""
+
+    @property
+    def full(self) -> bool:
+        """It takes no more calls of clients for now."""
+
+    @property
+    def open_sn(self) -> int:
+        """The sn that a read of the present namespace has seen the last of."""
+
+    @property
+    def open_place(self) -> int:
+        """The place in it."""
+
+    @property
+    def next_place(self) -> tuple[int, int]:
+        """The sn and the place in its group that the next record is given."""
+
+    def apply(self, record: Record) -> tuple[int, int]:
+        """Applies a record to the namespace and takes it; returns its sn and its place in the group."""
+
+    def after_commit(self, step: Callable[[], None]) -> None:
+        """Runs `step` once nothing that the namespace shows now can be lost any more: a read of it may be answered."""
+
+    def after_executed(self, step: Callable[[], None]) -> None:
+        """Runs `step` once whoever answers reads shows at least what the namespace shows now: a write may be answered."""
+
+    def close_group(self) -> None:
+        """What was applied becomes a group of the journal, by itself; nothing to do where each record is one."""
+
+    def end(self) -> list[Any]:
+        """The tenure is over: nobody is answered; returns what undoes the records of no group."""
+
+
 # --- journal_sync ----------------------------------------------------------------------------------------------------
 
 

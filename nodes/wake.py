@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+from nodes.trace.present import UNKNOWN, Cause, causal
+
+Work = TypeVar("Work")
 
 
 class Wake:
-    """Made inside the running loop; one waiter at a time."""
+    """Made inside the running loop; one waiter at a time. It goes on with the cause of whoever set it first since it waited last."""
 
-    __slots__ = ("_loop", "_set", "_waiter")
+    __slots__ = ("_causal", "_loop", "_set", "_set_by", "_waiter")
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
+        self._causal = causal(self._loop)
         self._set = False
+        self._set_by: Cause = UNKNOWN
         self._waiter: asyncio.Future[None] | None = None
 
     def set(self) -> None:
+        if not self._set:
+            self._set_by = self._causal.cause
         self._set = True
         waiter = self._waiter
         if waiter is not None and not waiter.done():
@@ -28,6 +38,7 @@ class Wake:
             await self._waiter
             self._waiter = None
         self._set = False
+        self._causal.cause = self._causal.began = self._set_by
 
 
 class Rounds(Wake):
@@ -56,3 +67,26 @@ class Rounds(Wake):
         for wait in waits:
             if not wait.done():
                 wait.set_result(None)
+
+
+class Inbox(Generic[Work]):
+    """Messages that wait for one procedure, each with what led to it: a message that came during a sync does not follow from the sync."""
+
+    __slots__ = ("_causal", "_waiting")
+
+    def __init__(self) -> None:
+        self._causal = causal(asyncio.get_running_loop())
+        self._waiting: list[tuple[str, Work, Cause]] = []
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def put(self, peer: str, message: Work) -> None:
+        self._waiting.append((peer, message, self._causal.cause))
+
+    def take(self) -> Iterator[tuple[str, Work]]:
+        """All that waits now; between one and the next the procedure may wait for other things."""
+        waiting, self._waiting = self._waiting, []
+        for peer, message, cause in waiting:
+            self._causal.cause = self._causal.began = cause
+            yield peer, message

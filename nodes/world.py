@@ -11,6 +11,7 @@ import msgspec
 
 from nodes.scope import Scope
 from nodes.trace.base import Event
+from nodes.trace.present import Cause
 from nodes.wire.messages import Message
 
 
@@ -198,8 +199,11 @@ class Trace(Protocol):
     def emit(self, event: Event) -> int:
         """Writes a state event before any message of the same turn leaves; returns its number in this server's trace."""
 
-    def at(self) -> int:
-        """Number of the last event, to be given as `cause`."""
+    def at(self) -> Cause:
+        """What leads to whatever happens now: kept with work that waits for its turn among other work."""
+
+    def follows(self, cause: Cause) -> None:
+        """What comes next in this turn follows from `cause`: such work is taken up now."""
 
 
 class World(Protocol):

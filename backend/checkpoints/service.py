@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from backend.checkpoints import story
@@ -10,7 +11,7 @@ from backend.clusters.picture import PAUSED, ServerState
 from backend.errors import Impossible, NotThere, Unavailable
 from backend.lab import Lab
 from backend.store import queries
-from nodes.families import FAMILIES, family_named
+from nodes.families import FAMILIES, Family, family_named
 
 MARK_S = 20.0
 COUNT_S = 20.0
@@ -20,16 +21,31 @@ EVENTS_MOST = 5_000
 
 
 def active_of(lab: Lab, group: str = "") -> str:
-    """The server of the newest epoch that serves as active, of any group unless told. Raises Impossible in families without images, Unavailable."""
-    protocol = lab.home.file.cluster.protocol
-    if not family_named(protocol).images:
-        able = ", ".join(name for name, family in FAMILIES.items() if family.images)
-        raise Impossible(f"{protocol} marks no checkpoints and writes no images; {able} do")
+    """The server of the newest epoch that serves as active, of any group unless told. Raises Unavailable."""
     servers = lab.fabric.picture.servers.values()
     serving = [each for each in servers if answers_as_active(each) and group in ("", each.group)]
     if not serving:
         raise Unavailable(f"{group or 'the cluster'} has no active now")
     return max(serving, key=lambda server: server.epoch).name
+
+
+def of_checkpoints(lab: Lab, group: str = "") -> str:
+    """The active to be asked about checkpoints. Raises Impossible in families that have none, Unavailable."""
+    _require(lab, "marks no checkpoints", lambda family: family.checkpoints)
+    return active_of(lab, group)
+
+
+def of_images(lab: Lab, group: str) -> str:
+    """The active that orders images. Raises Impossible in families that have none, Unavailable."""
+    _require(lab, "writes no images", lambda family: family.images)
+    return active_of(lab, group)
+
+
+def _require(lab: Lab, lack: str, has: Callable[[Family], bool]) -> None:
+    protocol = lab.home.file.cluster.protocol
+    if not has(family_named(protocol)):
+        able = ", ".join(name for name, family in FAMILIES.items() if has(family))
+        raise Impossible(f"{protocol} {lack}; {able} do")
 
 
 def answers_as_active(server: ServerState) -> bool:
@@ -46,7 +62,7 @@ async def ask(lab: Lab, server: str, question: dict[str, Any], timeout_s: float)
 
 
 async def listed(lab: Lab) -> dict[str, Any]:
-    return await ask(lab, active_of(lab), {"do": "checkpoints"}, ANSWER_S)
+    return await ask(lab, of_checkpoints(lab), {"do": "checkpoints"}, ANSWER_S)
 
 
 async def told(lab: Lab) -> dict[str, Any]:
@@ -60,7 +76,7 @@ async def told(lab: Lab) -> dict[str, Any]:
 
 async def mark(lab: Lab, name: str) -> dict[str, Any]:
     """A complete checkpoint. Raises Impossible when it is void."""
-    answer = await ask(lab, active_of(lab), {"do": "mark_checkpoint", "name": name}, MARK_S)
+    answer = await ask(lab, of_checkpoints(lab), {"do": "mark_checkpoint", "name": name}, MARK_S)
     checkpoint: dict[str, Any] = answer["checkpoint"]
     if checkpoint["state"] != "complete":
         raise Impossible(f"checkpoint {name} is void: some group did not write its barrier in time")
@@ -86,7 +102,7 @@ async def behind(lab: Lab, name: str) -> dict[str, Any]:
 async def count_after(lab: Lab, group: str, sn: int) -> tuple[int, int]:
     """Groups and operations in a journal behind a sn. Raises Unavailable."""
     question = {"do": "count_after", "sn": sn}
-    counted = await ask(lab, active_of(lab, group), question, COUNT_S)
+    counted = await ask(lab, of_checkpoints(lab, group), question, COUNT_S)
     return counted["groups"], counted["operations"]
 
 
@@ -108,7 +124,7 @@ async def all_behind(lab: Lab) -> list[dict[str, Any]]:
 
 async def delete(lab: Lab, name: str) -> dict[str, Any]:
     """Raises Impossible with the reason why it stays."""
-    answer = await ask(lab, active_of(lab), {"do": "delete_checkpoint", "name": name}, ANSWER_S)
+    answer = await ask(lab, of_checkpoints(lab), {"do": "delete_checkpoint", "name": name}, ANSWER_S)
     return {"deleted": answer["deleted"]}
 
 
@@ -119,5 +135,5 @@ async def recover(lab: Lab, name: str, confirmed: bool) -> dict[str, Any]:
         raise Impossible(
             f"recovering to {name} sets {told['operations']} operations aside: say that it is confirmed"
         )
-    answer = await ask(lab, active_of(lab), {"do": "recover", "name": name}, ANSWER_S)
+    answer = await ask(lab, of_checkpoints(lab), {"do": "recover", "name": name}, ANSWER_S)
     return told | {"incarnation": answer["incarnation"]}

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from nodes.config import ClusterConfig
+from nodes.faults.table import BY_NAME, lasts
 from nodes.trace import events as e
 from nodes.trace.base import Event
 from nodes.trace.block_events import NodeHolds
@@ -16,8 +17,6 @@ from nodes.trace.journal_events import JournalStored
 
 FENCED = "answers nobody: its coordination session is not confirmed"
 PAUSED = "paused"
-INSTANT = ("take_lock", "force_view", "expire_session", "add_server", "corrupt", "force")
-ENDS_PROCESS = ("crash", "stop", "power_loss", "new_disk")
 
 
 class ServerState(msgspec.Struct):
@@ -263,21 +262,22 @@ def fault_injected(picture: Picture, stamped: e.Stamped, event: e.FaultInjected)
         struck = picture.process(name)
         if struck is not None:
             strike(picture, struck, event, stamped.at_ns)
-    if event.verb not in INSTANT:
+    if lasts(event.verb):
         picture.faults[event.fault] = FaultState(
             event.fault, event.verb, list(event.targets), event.options, stamped.at_ns
         )
 
 
 def strike(picture: Picture, struck: Struck, event: e.FaultInjected, at_ns: int) -> None:
-    if event.verb not in INSTANT:
+    if lasts(event.verb):
         struck.faults = [*struck.faults, event.fault]
-    if event.verb in ENDS_PROCESS:
+    verb = BY_NAME.get(event.verb)
+    if verb is not None and verb.ends_process:
         mark_stopped(picture, struck.name, at_ns)
-        if event.verb == "new_disk" and isinstance(struck, DataNodeState):
+        if verb.empties and isinstance(struck, DataNodeState):
             struck.blocks = struck.octets = struck.damaged = 0
-    elif event.verb == "pause":
-        struck.process = PAUSED
+    elif verb is not None and verb.leaves:
+        struck.process = verb.leaves
 
 
 def process_ended(picture: Picture, stamped: e.Stamped, event: e.ProcessEnded) -> None:
@@ -298,13 +298,14 @@ def process_found(picture: Picture, stamped: e.Stamped, event: e.ProcessFound) -
 
 def fault_ended(picture: Picture, stamped: e.Stamped, event: e.FaultEnded) -> None:
     picture.faults.pop(event.fault, None)
+    verb = BY_NAME.get(event.verb)
     everybody: list[Struck] = [
         *picture.servers.values(), *picture.data_nodes.values(), *picture.journal_nodes.values()
     ]  # fmt: skip
     for struck in everybody:
         if event.fault in struck.faults:
             struck.faults = [number for number in struck.faults if number != event.fault]
-            if event.verb == "pause" and struck.process == PAUSED:
+            if struck.process == PAUSED and verb is not None and verb.leaves == PAUSED:
                 struck.process = "running"
 
 

@@ -136,7 +136,7 @@ def coordination(lab: Lab) -> dict[str, Any]:
 
 def links(lab: Lab) -> list[dict[str, Any]]:
     return [
-        {"a": link.a, "b": link.b, "direction": link.direction, "rule": link.words()}
+        {"a": link.a, "b": link.b, "direction": link.direction, "rule": link.rule}
         for link in lab.fabric.ledger.links()
     ]
 

@@ -15,6 +15,7 @@ from backend.clusters import service, views
 from backend.clusters.counters import counted
 from backend.errors import Unavailable
 from backend.events.messages import MessageLines
+from backend.faults.served import served
 from backend.store.encoding import OF_ONE_GROUP, named
 from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Stamped
@@ -103,6 +104,7 @@ class Hub:
         lab = self._lab
         picture = lab.fabric.picture
         told = {"type": "hello", "run": lab.store.run, "seq": picture.seq, "picture": views.picture(picture)}
+        told["verbs"] = served(lab.family, lab.fabric.kind)
         return frame({**told, "now_ns": monotonic_ns(), "lamps": lab.checks.lamps(), "left_out": left_out})
 
     def publish(self, numbered: list[Numbered]) -> None:

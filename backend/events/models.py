@@ -28,7 +28,10 @@ class EventOut(BaseModel):
     boot: int
     number: int
     at_ns: int
-    cause: int
+    cause: int = Field(description="Number of the event, or of the call, that led here; 0 for none.")
+    cause_server: str = Field(
+        default="", description="Whose event, or the call's session; empty: the same server's."
+    )
     kind: str
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import aiosqlite
 
-from backend.fabrics.verbs import AT_ONCE
 from backend.store import queries
 from backend.store.buckets import BUCKET_NS
 from backend.store.latencies import Latencies
 from backend.store.queries import RunRow
+from nodes.faults.table import lasts
 from nodes.roles import LETTERS
 from nodes.trace.checkpoints import BarrierWritten
 from nodes.trace.events import Configured, FaultEnded, FaultInjected, Placed, Stamped
@@ -83,7 +83,7 @@ def faults(found: list[tuple[int, Stamped]], from_ns: int, to_ns: int) -> list[d
     for _, stamped in found:
         event = stamped.event
         if isinstance(event, FaultInjected):
-            ended = stamped.at_ns if event.verb in AT_ONCE else None
+            ended = None if lasts(event.verb) else stamped.at_ns
             told[event.fault] = {
                 "fault": event.fault,
                 "verb": event.verb,

@@ -1,4 +1,4 @@
-"""`saa-fig10`: read throughput of symmetric members (SAA §7.2, Fig. 10).
+"""`saa-fig10`: read throughput of symmetric members (SAA §7.4, Fig. 10).
 
 In virtual time, each member taking a fixed time for each message: what a member is asked it answers itself, so members add up.
 """
@@ -80,6 +80,6 @@ NOTE = "read_scale_N: N members over one, at 32 clients. The paper says 'linear'
 
 EXPERIMENTS = [
     Experiment(
-        "saa-fig10", "SAA §7.2, Fig. 10", "read throughput over the number of clients, by members", run
+        "saa-fig10", "SAA §7.4, Fig. 10", "read throughput over the number of clients, by members", run
     )
 ]

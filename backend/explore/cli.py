@@ -20,6 +20,7 @@ from backend.explore.on_dask import Dask
 from backend.explore.steps import explore_steps
 from backend.interrupts import heed
 from backend.scenarios.reading import read
+from backend.scenarios.report import tell_story
 from nodes.config import Holes
 from nodes.explore.branches import EVERY, reached
 from nodes.explore.coverage import unreached
@@ -183,9 +184,9 @@ def tell(tally: Tally) -> None:
         console.print("[green]nothing failed[/green]")
     for (family, invariant, place), count in tally.counts.most_common():
         console.print(f"[red]{count} times[/red] {family}: {invariant} ({place})")
-        console.print(
-            f"    {tally.failures[family, invariant, place].failures[0].explanation[:300]}", markup=False
-        )
+        failure = tally.failures[family, invariant, place].failures[0]
+        console.print(f"    {failure.explanation[:300]}", markup=False)
+        tell_story(console, failure.story)
 
 
 def tell_unreached(tally: Tally) -> None:

@@ -12,12 +12,13 @@ from nodes.client.smart_client import SmartClient
 from nodes.real.caller import Progress
 from nodes.real.process import client_world
 from nodes.trace.base import Event
+from nodes.trace.present import Causeless
 
 if TYPE_CHECKING:
     from backend.explore.real_stage import RealStage
 
 
-class ToldTrace:
+class ToldTrace(Causeless):
     """The trace of a client within this process: its events go to the fabric's own."""
 
     def __init__(self, stage: RealStage, name: str):
@@ -28,9 +29,6 @@ class ToldTrace:
     def emit(self, event: Event) -> int:
         self._count += 1
         self._fabric.tell(self._name, event)
-        return self._count
-
-    def at(self) -> int:
         return self._count
 
 

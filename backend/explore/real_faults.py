@@ -7,18 +7,15 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from backend.errors import LabError
-from backend.fabrics.faults import Faults
+from backend.fabrics.faults import OF_THE_DISK, Faults
 from backend.fabrics.names import EVERYBODY
-from backend.fabrics.verbs import verb_named
-from nodes.sim.faulting import FaultUnsupported
+from nodes.faults.check import FaultUnsupported, options_of, verb_named
+from nodes.faults.table import BY_NAME
 
 if TYPE_CHECKING:
     from backend.explore.real_stage import RealStage
 
-RUNNING = ("crash", "stop", "power_loss", "pause")
-"""Verbs that take whichever of their targets run."""
 GONE = "gone"
-DISK = ("slow_disk", "fail_disk")
 
 
 class RealFaults:
@@ -40,10 +37,9 @@ class RealFaults:
         if verb == "restart" and len(targets) == 1:
             return self.restart(targets[0])
         try:
-            chosen = verb_named(verb)
+            known = options_of(verb_named(verb, "processes"), "processes")
             if any(self._is_gone(name) for name in targets):
                 raise FaultUnsupported(f"{verb} {' '.join(targets)}: somebody is gone for ever")
-            known = {option.name for option in chosen.options}
             given = {name: value for name, value in (options or {}).items() if name in known}
             done = self._stage.wait(self._faults.do(verb, self._struck(verb, targets), given))
         except LabError as error:
@@ -56,7 +52,8 @@ class RealFaults:
         """Of many, those who run; one that is being started is waited for."""
         for name in targets:
             self._stage.await_start(name)
-        if verb not in RUNNING or len(targets) == 1:
+        row = BY_NAME[verb]
+        if not (row.each and "running" in row.states) or len(targets) == 1:
             return targets
         return [name for name in targets if self._fabric.state_of(name) != "stopped"] or targets
 
@@ -113,9 +110,11 @@ class RealFaults:
 
     def mend_disk(self, name: str) -> None:
         """Also of a server that is stopped, whose next life begins with a disk that works."""
-        stands = [verb for verb, targets in self.standing.values() if name in targets and verb in DISK]
+        stands = [verb for verb, targets in self.standing.values() if name in targets and verb in OF_THE_DISK]
         for verb in stands:
             if self._fabric.state_of(name) == "running":
-                self.do(verb, [name], {"ms": 0} if verb == "slow_disk" else {"on": False})
+                undo = BY_NAME[verb].undo
+                assert undo is not None
+                self.do(undo.verb, [name], undo.options)
             else:
                 self._fabric.ledger.end_of(name, verb)

@@ -20,9 +20,9 @@ from nodes.config import SECOND, ClusterConfig
 from nodes.explore.calls import Caller
 from nodes.explore.stage import in_words
 from nodes.families import family_named
+from nodes.faults.check import FaultUnsupported
 from nodes.real.clock import monotonic_ns
 from nodes.roles import IN_STEP, LEADING, LETTERS
-from nodes.sim.faulting import FaultUnsupported
 from nodes.sim.loop import Stuck
 from nodes.sim.triggers import Trigger
 from nodes.trace.events import Configured, Placed, Stamped

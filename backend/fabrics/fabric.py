@@ -19,6 +19,8 @@ from backend.fabrics.links import LinkFault
 from backend.fabrics.names import CLIENT, CONTROL, COORDINATION
 from backend.fabrics.traces import Traces
 from nodes.config import WorkloadConfig
+from nodes.faults.model import Fabric
+from nodes.faults.table import STOPPING
 from nodes.real.clock import monotonic_ns
 from nodes.roles import IN_STEP, SERVING
 from nodes.trace.base import Event
@@ -26,7 +28,6 @@ from nodes.trace.events import ProcessEnded, ProcessFound, Stamped, Warned
 
 TICK_S = 0.02
 WATCH_S = 0.1
-TAKES_AWAY = ("crash", "stop", "power_loss", "new_disk")
 GENTLE = WorkloadConfig(clients=4, rate_per_s=50.0)
 
 
@@ -64,7 +65,7 @@ class Process(Protocol):
 class ClusterFabric:
     """Starts, watches, breaks and ends the processes of one cluster. `on_events` is given every event of it, in order of time."""
 
-    kind: str
+    kind: Fabric
     ensemble: Ensemble
 
     def __init__(
@@ -222,10 +223,18 @@ class ClusterFabric:
             raise FaultUnsupported(f"{name!r} cannot be restarted")
         if self.skews_ms.get(name):
             await self.put_clock(name)
+        if self.ledger.options_of(name, "slow_disk") or self.ledger.options_of(name, "fail_disk"):
+            await self.put_disk(name)
 
     async def put_clock(self, name: str) -> None:
         """Raises Unavailable."""
         await self.ask(name, {"do": "clock", "skew_ms": self.skews_ms[name]})
+
+    async def put_disk(self, name: str) -> None:
+        """By the faults in force. Raises Unavailable."""
+        slow = self.ledger.options_of(name, "slow_disk") or {"ms": 0}
+        fails = self.ledger.options_of(name, "fail_disk") is not None
+        await self.ask(name, {"do": "disk", "slow_ms": slow["ms"], "fail": fails})
 
     async def replace_client(self, workload: WorkloadConfig) -> None:
         """Ends the workload's client and starts it with another configuration."""
@@ -322,7 +331,7 @@ class ClusterFabric:
         made_to = {
             target
             for each in self.ledger.standing.values()
-            if each.verb in TAKES_AWAY
+            if each.verb in STOPPING
             for target in self.spread(each.targets)
         }
         for name, state in states.items():

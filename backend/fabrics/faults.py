@@ -8,16 +8,18 @@ import itertools
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from backend.errors import FaultUnsupported, Impossible, LabError, Malformed, Unavailable
-from backend.fabrics.fabric import TAKES_AWAY, ClusterFabric, Process
+from backend.errors import FaultUnsupported, Impossible, LabError, Malformed, Unavailable, of_fault
+from backend.fabrics.fabric import ClusterFabric, Process
 from backend.fabrics.links import OPPOSITE, LinkFault
 from backend.fabrics.names import COORDINATION, EVERYBODY
 from backend.fabrics.targets import group_of, resolve
-from backend.fabrics.verbs import check_count, checked_options, verb_named
 from nodes.families import family_named
+from nodes.faults import check
+from nodes.faults.table import BY_NAME, STOPPING
+from nodes.faults.words import rule_of
 
 SHARES = {"lose": "loss", "damage": "damage"}
-ENDED_BY_DEATH = ("pause", "slow_disk", "fail_disk")
+OF_THE_DISK = ("slow_disk", "fail_disk")
 
 
 class Faults:
@@ -29,9 +31,10 @@ class Faults:
         """The server that `add_server` made last."""
         self.forced = ""
         """What `force` did last, in one line."""
-        self._verbs: dict[str, Callable[[list[str], dict[str, Any]], Awaitable[int]]] = {
+        self.doing: dict[str, Callable[[list[str], dict[str, Any]], Awaitable[int]]] = {
             "crash": self._crash,
             "restart": self._restart,
+            "respawn": self._respawn,
             "stop": self._stop,
             "power_loss": self._power_loss,
             "new_disk": self._new_disk,
@@ -53,20 +56,22 @@ class Faults:
             "corrupt": self._corrupt,
             "skew_clock": self._skew_clock,
         }
+        """Each verb of the table that real servers can do."""
 
     async def do(self, name: str, words: list[str], options: dict[str, Any] | None = None) -> int:
         """Returns the fault's number (of an undoing verb: of what it undid, 0 for nothing).
 
         Raises NotThere, Impossible, Malformed, FaultUnsupported or Unavailable, each with one line.
         """
-        verb = verb_named(name)
-        if name not in self._verbs:
-            raise FaultUnsupported(f"{self.fabric.kind} cannot do {name}")
-        given = checked_options(verb, options or {})
-        check_count(verb, words)
-        picture, rng = self.fabric.picture, self.fabric.rng
-        targets = list(itertools.chain.from_iterable(resolve(word, picture, rng) for word in words))
-        return await self._verbs[name](targets, {"verb": name, **given})
+        try:
+            verb = check.verb_named(name, self.fabric.kind)
+            given = check.resolved(verb, options or {}, self.fabric.kind)
+            picture, rng = self.fabric.picture, self.fabric.rng
+            targets = list(itertools.chain.from_iterable(resolve(word, picture, rng) for word in words))
+            check.check_count(verb, targets, given)
+        except check.FaultUnsupported as error:
+            raise of_fault(error) from None
+        return await self.doing[name](targets, {"verb": name, **given})
 
     # --- processes --------------------------------------------------------------------------------
 
@@ -92,14 +97,25 @@ class Faults:
         processes = self._running(targets, "crash")
         fault = self.fabric.ledger.begin("crash", targets, {})
         await asyncio.gather(*(process.kill() for process in processes))
-        self._over(targets, *ENDED_BY_DEATH)
+        self._over(targets, "pause")
+        return fault
+
+    async def _respawn(self, targets: list[str], options: dict[str, Any]) -> int:
+        for name in targets:
+            self._with_disk(name)
+        processes = self._running(targets, "respawn")
+        fault = self.fabric.ledger.begin("respawn", targets, {})
+        await asyncio.gather(*(process.kill() for process in processes))
+        self._over(targets, "pause")
+        await asyncio.gather(*(self.fabric.restart(name) for name in targets))
+        self._over(targets, "respawn")
         return fault
 
     async def _stop(self, targets: list[str], options: dict[str, Any]) -> int:
         processes = self._running(targets, "stop")
         fault = self.fabric.ledger.begin("stop", targets, {})
         await asyncio.gather(*(process.stop() for process in processes))
-        self._over(targets, *ENDED_BY_DEATH)
+        self._over(targets, "pause")
         return fault
 
     async def _power_loss(self, targets: list[str], options: dict[str, Any]) -> int:
@@ -108,7 +124,7 @@ class Faults:
                 raise Impossible(f"what {process.name} has synced is not known: crash it instead")
         fault = self.fabric.ledger.begin("power_loss", targets, {})
         await asyncio.gather(*(self.fabric.lose_power(name) for name in targets))
-        self._over(targets, *ENDED_BY_DEATH)
+        self._over(targets, "pause")
         return fault
 
     async def _new_disk(self, targets: list[str], options: dict[str, Any]) -> int:
@@ -116,7 +132,7 @@ class Faults:
             self._with_disk(name)
         fault = self.fabric.ledger.begin("new_disk", targets, {})
         await asyncio.gather(*(self.fabric.new_disk(name) for name in targets))
-        self._over(targets, *ENDED_BY_DEATH)
+        self._over(targets, "pause", *OF_THE_DISK)
         return fault
 
     async def _restart(self, targets: list[str], options: dict[str, Any]) -> int:
@@ -124,7 +140,7 @@ class Faults:
             if process is not None and process.running:
                 raise Impossible(f"{process.name} runs: crash or stop it before restarting it")
         await asyncio.gather(*(self.fabric.restart(name) for name in self.fabric.spread(targets)))
-        return max(self.fabric.ledger.end_of(name, *TAKES_AWAY) for name in targets)
+        return max(self.fabric.ledger.end_of(name, *STOPPING) for name in targets)
 
     async def _pause(self, targets: list[str], options: dict[str, Any]) -> int:
         processes = self._running(targets, "pause")
@@ -154,8 +170,8 @@ class Faults:
         share = options.get("share", 0.0)
         effect = {"drop": verb == "cut", "delay_ms": options.get("ms", 0), SHARES.get(verb, "loss"): share}
         links = [
-            LinkFault(a, b, way, **effect)
-            for a, b, way in self._pairs(verb, targets, direction, options.pop("island", False))
+            LinkFault(a, b, way, **effect, rule=rule_of(verb, options))
+            for a, b, way in self._pairs(verb, targets, direction, options.get("island", False))
         ]
         self.fabric.check_links(links)
         fault = self.fabric.ledger.begin(verb, targets, options, links)
@@ -178,8 +194,6 @@ class Faults:
             return [(a, b, direction) for a in inside for b in everybody if b not in inside]
         if len(targets) == 1:
             return self._from_all(targets[0], direction)
-        if len(targets) > 2:
-            raise Malformed(f"{verb} takes one name, two ends of a link, or more with the option island")
         a, b = targets
         if a == b:
             raise Malformed(f"a link has two ends; {a!r} was given twice")
@@ -318,18 +332,14 @@ class Faults:
     # --- disks and servers ------------------------------------------------------------------------
 
     async def _disk(self, targets: list[str], options: dict[str, Any]) -> int:
+        """Also of a server that is stopped: its next life begins with the disk as it is then."""
         verb, name = options.pop("verb"), targets[0]
-        self._running([name], f"{verb} of")
         self._with_disk(name)
-        harm = bool(options.get("ms") or options.get("on"))
         ended = self.fabric.ledger.end_of(name, verb)
-        fault = self.fabric.ledger.begin(verb, [name], options) if harm else ended
-        in_force = [each.verb for each in self.fabric.ledger.standing.values() if name in each.targets]
-        slow = options["ms"] if verb == "slow_disk" else None
-        question: dict[str, Any] = {"do": "disk", "fail": "fail_disk" in in_force}
-        if slow is not None:
-            question["slow_ms"] = slow
-        await self.fabric.ask(name, question)
+        undone = BY_NAME[verb].is_undone_by(options)
+        fault = ended if undone else self.fabric.ledger.begin(verb, [name], options)
+        if self.fabric.state_of(name) != "stopped":
+            await self.fabric.put_disk(name)
         return fault
 
     async def _corrupt(self, targets: list[str], options: dict[str, Any]) -> int:
@@ -343,13 +353,14 @@ class Faults:
             raise Malformed(f"{name} has no disk of its own; say a server or a data node")
 
     async def _skew_clock(self, targets: list[str], options: dict[str, Any]) -> int:
+        """Also of a server that is stopped."""
         name, ms = targets[0], int(options["ms"])
-        self._running([name], "put forward or back the clock of")
         self._with_disk(name)
         ended = self.fabric.ledger.end_of(name, "skew_clock")
         fault = self.fabric.ledger.begin("skew_clock", [name], {"ms": ms}) if ms else ended
         self.fabric.skews_ms[name] = ms
-        await self.fabric.put_clock(name)
+        if self.fabric.state_of(name) != "stopped":
+            await self.fabric.put_clock(name)
         return fault
 
     async def _add_server(self, targets: list[str], options: dict[str, Any]) -> int:

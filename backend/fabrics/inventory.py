@@ -63,15 +63,21 @@ class Inventory(msgspec.Struct, frozen=True):
 
     def of_family(self, protocol: str) -> Inventory:
         """As many of the groups as the family runs, as many servers in each as it allows; the other hosts are spares, and the first of
-        them carry its journal nodes. Raises CannotStart."""
+        them carry its journal nodes, for which groups are left out from the last on. Raises CannotStart."""
         try:
             family = family_named(protocol)
         except ValueError as error:
             raise CannotStart(str(error)) from None
         groups = [group[: family.standbys_max + 1] for group in self.groups[: family.groups_max]]
+        journal_nodes = family.journal_names()
+        while len(groups) > 1 and len(self._beside(groups)) < len(journal_nodes):
+            groups.pop()
+        spares = self._beside(groups)
+        return msgspec.structs.replace(self, groups=groups, spares=spares).carrying(journal_nodes)
+
+    def _beside(self, groups: list[list[str]]) -> list[str]:
         used = set(chain.from_iterable(groups))
-        spares = [name for name in self.servers() if name not in used]
-        return msgspec.structs.replace(self, groups=groups, spares=spares).carrying(family.journal_names())
+        return [name for name in self.servers() if name not in used]
 
     def carrying(self, journal_nodes: list[str]) -> Inventory:
         """The first spares carry these. Raises CannotStart when there are too few."""

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from backend.fabrics.links import LinkFault
-from backend.fabrics.verbs import AT_ONCE
+from nodes.faults.table import lasts
 from nodes.trace.base import Event
 from nodes.trace.events import FaultEnded, FaultInjected
 
@@ -20,6 +20,7 @@ class Standing(msgspec.Struct):
     verb: str
     targets: list[str]
     links: list[LinkFault] = []
+    options: dict[str, Any] = {}
 
 
 class Ledger:
@@ -35,8 +36,8 @@ class Ledger:
     ) -> int:
         self._last += 1
         self._tell(FaultInjected(self._last, verb, targets, options))
-        if verb not in AT_ONCE:
-            self.standing[self._last] = Standing(self._last, verb, targets, links or [])
+        if lasts(verb):
+            self.standing[self._last] = Standing(self._last, verb, targets, links or [], options)
         return self._last
 
     def end_of(self, server: str, *verbs: str) -> int:
@@ -46,6 +47,11 @@ class Ledger:
         for each in ended:
             self._end(each)
         return max((each.fault for each in ended), default=0)
+
+    def options_of(self, server: str, verb: str) -> dict[str, Any] | None:
+        """Of the newest fault of this verb in force at a server; None when there is none."""
+        found = [each for each in self.standing.values() if each.verb == verb and server in each.targets]
+        return found[-1].options if found else None
 
     def heal(self, a: str | None, b: str | None) -> int:
         """Ends what touches the link a, b (or all of a, or everything); returns the newest fault's number,

@@ -23,18 +23,13 @@ class LinkFault(msgspec.Struct, frozen=True):
     delay_ms: float = 0
     loss: float = 0.0
     damage: float = 0.0
+    rule: str = ""
+    """The same in words."""
 
     def touches(self, a: str | None, b: str | None) -> bool:
         """Whether healing a (or the link a, b) ends this."""
         ends = {self.a, self.b}
         return (a is None or a in ends) and (b is None or b in ends)
-
-    def words(self) -> str:
-        if self.drop:
-            return "cut"
-        if self.damage:
-            return f"damages {self.damage:.0%}"
-        return f"{self.delay_ms:g} ms slower" if self.delay_ms else f"loses {self.loss:.0%}"
 
 
 class Rule(msgspec.Struct):

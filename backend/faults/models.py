@@ -1,29 +1,27 @@
-"""Fault verbs and fault requests."""
+"""Fault verbs, as the table has them, and fault requests."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, Field
+import msgspec
+from pydantic import BaseModel, Field, create_model
 
 from backend.clusters.models import Strict
+from nodes.faults.model import Option, Undo, Verb
 
 
-class VerbOptionOut(BaseModel):
-    name: str
-    type: Literal["direction", "milliseconds", "offset", "share", "boolean", "file"]
-    default: Any
+def served_as(name: str, struct: type[msgspec.Struct], **types: Any) -> type[BaseModel]:
+    """The model of a row of the table, for the API's description; `types` of fields that hold other rows."""
+    fields: dict[str, Any] = {
+        field.name: (types.get(field.name, field.type), ...) for field in msgspec.structs.fields(struct)
+    }
+    return create_model(name, **fields)
 
 
-class VerbOut(BaseModel):
-    verb: str
-    key: str
-    label: str
-    targets: Literal["server", "link", "group", "coordination", "cluster"]
-    options: list[VerbOptionOut]
-    undo: str | None
-    danger: str | None
-    asks: bool = Field(description="The page says what it costs now, and asks once more.")
+OptionOut = served_as("OptionOut", Option)
+UndoOut = served_as("UndoOut", Undo)
+VerbOut = served_as("VerbOut", Verb, options=list[OptionOut], undo=UndoOut | None)  # type: ignore[valid-type]
 
 
 class FaultRequest(Strict):

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from fastapi import APIRouter
 
 from backend.depends import TheLab
-from backend.fabrics.verbs import verbs_of
 from backend.faults.models import FaultDone, FaultRequest, VerbOut
+from backend.faults.served import served
 
 router = APIRouter(prefix="/api", tags=["faults"])
 
 
-@router.get("/verbs", response_model=list[VerbOut])
+@router.get("/verbs", response_model=list[VerbOut])  # type: ignore[valid-type]
 async def read_verbs(lab: TheLab) -> list[dict[str, Any]]:
     """Those of the cluster's family."""
-    return [msgspec.to_builtins(verb) for verb in verbs_of(lab.family)]
+    return served(lab.family, lab.fabric.kind)
 
 
 @router.post("/faults", response_model=FaultDone)

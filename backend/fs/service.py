@@ -29,6 +29,7 @@ from nodes.metadata.operations import (
 )
 from nodes.real.process import client_world
 from nodes.trace.base import Event
+from nodes.trace.present import Causeless
 from nodes.units import home_group
 
 NAME = "control"
@@ -115,7 +116,7 @@ def client_of(lab: Lab) -> SmartClient:
     return client
 
 
-class Told:
+class Told(Causeless):
     """The trace of a client in this very process: what it calls is told like any other client's, or the checks could not go on."""
 
     def __init__(self, fabric: ClusterFabric):
@@ -123,9 +124,6 @@ class Told:
 
     def emit(self, event: Event) -> int:
         self._fabric.tell(NAME, event)
-        return 0
-
-    def at(self) -> int:
         return 0
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from backend.checkpoints.service import active_of, ask
+from backend.checkpoints.service import ask, of_images
 from backend.errors import NotThere
 from backend.events import service as events
 from backend.lab import Lab
@@ -34,6 +34,6 @@ async def order(lab: Lab, group: str, do: str) -> str:
     groups = lab.fabric.picture.groups
     if group not in groups:
         raise NotThere(f"no group is called {group[:40]!r}; there are {', '.join(groups)}")
-    active = active_of(lab, group)
+    active = of_images(lab, group)
     await ask(lab, active, {"do": ORDERS[do]}, ANSWER_S)
     return active

@@ -11,15 +11,16 @@ from pathlib import Path
 import msgspec
 from rich.console import Console
 
-from backend.errors import Malformed
+from backend.errors import Malformed, of_fault
 from backend.explore.on_processes import default_scale, run_on_processes
-from backend.fabrics.verbs import verb_named
 from backend.scenarios import report as reports
 from backend.scenarios.model import Scenario
 from backend.scenarios.on_family import on_family, refusal
 from backend.scenarios.reading import read
 from backend.scenarios.runner import Outcome, run
 from nodes.explore import trial
+from nodes.faults.check import FaultUnsupported, resolved, verb_named
+from nodes.faults.model import Fabric
 
 SEEDS = re.compile(r"^(\d{1,9})\.\.(\d{1,9})$")
 SEEDS_MAX = 100_000
@@ -38,7 +39,7 @@ def run_command(
             raise Malformed(f"{file}: a trial runs on the simulator or on processes, not in {on}")
         return run_trial(scenarios[0], seed, on, scale)
     if on != "simulated":
-        refuse_what_only_the_simulator_does(scenarios)
+        refuse_what_only_the_simulator_does(scenarios, on)
     outcomes = []
     for outcome in outcomes_on(on, file, scenarios, seed, scale):
         reports.tell(console, outcome)
@@ -48,11 +49,15 @@ def run_command(
     return 0 if all(outcome.held for outcome in outcomes) else 1
 
 
-def refuse_what_only_the_simulator_does(scenarios: list[Scenario]) -> None:
+def refuse_what_only_the_simulator_does(scenarios: list[Scenario], on: str) -> None:
     """Before anything is started. Raises FaultUnsupported."""
+    fabric: Fabric = "containers" if on == "containers" else "processes"
     for step in scenarios[0].steps:
         if step.fault is not None:
-            verb_named(step.fault)
+            try:
+                resolved(verb_named(step.fault, fabric), step.options, fabric)
+            except FaultUnsupported as error:
+                raise of_fault(error) from None
 
 
 def playable(scenarios: list[Scenario], protocol: str) -> list[Scenario]:
@@ -81,6 +86,7 @@ def run_trial(scenario: Scenario, seed: int | None, on: str, scale: float) -> in
     console.print(f"[bold]{scenario.name}[/bold], seed {outcome.plan.seed}: {held}")
     for failure in outcome.failures:
         console.print(f"  {failure.invariant}: {failure.explanation}", markup=False)
+        reports.tell_story(console, failure.story)
     if outcome.beyond:
         console.print(f"  only safety was judged: {outcome.beyond}", markup=False)
     log = f"virtual time, event log {outcome.log_sha256[:16]}" if outcome.log_sha256 else "real time"

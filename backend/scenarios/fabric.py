@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from backend.clusters.picture import Picture
-from backend.errors import FaultUnsupported as Unsupported
-from backend.errors import LabError, Unavailable
+from backend.errors import LabError, Unavailable, of_fault
 from backend.fabrics.containers import in_containers
 from backend.fabrics.fabric import ClusterFabric
 from backend.fabrics.faults import Faults
@@ -22,9 +21,9 @@ from backend.fabrics.home import Home
 from backend.fabrics.processes import ProcessFabric
 from backend.fabrics.targets import resolve
 from nodes.config import SECOND, ClusterConfig, WorkloadConfig
+from nodes.faults.check import FaultUnsupported
 from nodes.real.clock import monotonic_ns
 from nodes.sim.cluster import SimCluster
-from nodes.sim.faults import FaultUnsupported
 from nodes.trace.events import FaultInjected, Stamped
 
 POLL_S = 0.005
@@ -96,9 +95,7 @@ class Simulated:
         try:
             self.cluster.faults.do(verb, names, options)
         except FaultUnsupported as error:
-            raise Unsupported(str(error)) from None
-        except TypeError:
-            raise Unsupported(f"the simulator cannot {verb} {', '.join(names)} with {options}") from None
+            raise of_fault(error) from None
         return names
 
     async def ask(self, server: str, question: dict[str, Any], within_s: float) -> dict[str, Any]:

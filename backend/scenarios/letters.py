@@ -12,11 +12,11 @@ from itertools import zip_longest
 
 import msgspec
 
+from nodes.faults.table import AWAY
 from nodes.roles import BEHIND, LETTERS
 from nodes.trace.events import FaultEnded, FaultInjected, LockHeld, Placed, Serving, SessionEnded, Stamped
 
 LEADERS = "AP"
-TAKES_AWAY = ("crash", "stop", "power_loss", "new_disk", "pause", "cut")
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -47,7 +47,7 @@ class Rows:
             self._add(stamped.at_ns)
         elif type(event) is FaultInjected:
             self._under_way = True
-            if event.verb in TAKES_AWAY and (event.verb != "cut" or len(event.targets) == 1):
+            if event.verb in AWAY and (event.verb != "cut" or len(event.targets) == 1):
                 self._away[event.fault] = list(event.targets)
         elif type(event) is FaultEnded:
             self._under_way = True

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import msgspec
 
 from backend.errors import LabError, Malformed
-from backend.fabrics.verbs import ELSEWHERE, verb_named
 from backend.scenarios.model import ExpectPart, Scenario
 from backend.scenarios.reading import targets
 from nodes.families import Family, family_named
+from nodes.faults.table import AWAY, BY_NAME, VERBS
 from nodes.roles import LETTERS
 
 UPGRADE = re.compile(r"^step upgrade (\d+) of ")
@@ -22,8 +22,7 @@ LEADER = re.compile(r"^(?:active of |time server$|mds\d+$)")
 NODE = re.compile(r"^(?:jn|bookie)\d+$")
 SERVER = re.compile(r"^mds(\d+)$")
 OF_IMAGES = re.compile(r"^(?:Image|Packet|Repairing|Replicas)")
-AWAY = ("crash", "stop", "power_loss", "new_disk", "pause", "cut")
-BACK = ("restart", "resume", "heal", "heal_all")
+BACK = tuple(verb.verb for verb in VERBS if verb.mends)
 
 
 def on_family(scenario: Scenario, protocol: str) -> Scenario:
@@ -77,8 +76,12 @@ def reasons(scenario: Scenario, protocol: str, family: Family) -> Iterator[str]:
     alike = alike and cluster.variant != "paper"
     if not alike and any(expect.broken for expect in expectations(scenario)):
         yield f"it shows what {cluster.protocol} loses"
+    if not family.checkpoints:
+        yield from of_checkpoints(scenario, protocol)
     if not family.images:
         yield from of_images(scenario, protocol)
+    if family.journal_nodes and any((step.when or "").startswith("junior ") for step in scenario.steps):
+        yield f"it waits for a junior, {protocol} has none"
     yield from impossible(scenario, protocol)
     if not family.standbys_max:
         yield from of_standbys(scenario)
@@ -116,10 +119,13 @@ def names(scenario: Scenario) -> list[str]:
     return [name for step in scenario.steps for name in targets(step)]
 
 
-def of_images(scenario: Scenario, protocol: str) -> Iterator[str]:
+def of_checkpoints(scenario: Scenario, protocol: str) -> Iterator[str]:
     marks = any(step.mark or step.recover for step in scenario.steps)
     if marks or any(each.checkpoints or each.taken_back for each in expectations(scenario)):
         yield f"it marks checkpoints, {protocol} has none"
+
+
+def of_images(scenario: Scenario, protocol: str) -> Iterator[str]:
     told = [kind for each in expectations(scenario) for kind in each.told]
     if any(OF_IMAGES.match(kind) for kind in told) or any(
         " image " in (s.when or "") for s in scenario.steps
@@ -128,9 +134,8 @@ def of_images(scenario: Scenario, protocol: str) -> Iterator[str]:
 
 
 def of_verbs(scenario: Scenario, protocol: str, family: Family) -> Iterator[str]:
-    for verb in (step.fault for step in scenario.steps if step.fault not in (None, *ELSEWHERE)):
-        assert verb is not None
-        locked = verb_named(verb).locked
+    for verb in (step.fault for step in scenario.steps if step.fault is not None):
+        locked = BY_NAME[verb].locked
         if locked is not None and locked != family.locked:
             yield f"{verb} is for families {'with' if locked else 'without'} a lock"
 

@@ -10,8 +10,7 @@ import msgspec
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from backend.errors import LabError, Malformed
-from backend.fabrics.verbs import ELSEWHERE, verb_named
+from backend.errors import Malformed
 from backend.scenarios.conditions import EVENTS, condition
 from backend.scenarios.durations import nanoseconds, per_second
 from backend.scenarios.model import ExpectPart, Scenario, StepPart
@@ -19,6 +18,7 @@ from backend.scenarios.shapes import shape_of
 from backend.shape import new_config
 from nodes.config import Holes
 from nodes.families import family_named
+from nodes.faults import check as faults
 from nodes.invariants.registry import NAMES_OF_ALL
 from nodes.mutations import Mutations
 from nodes.workloads.generator import WITH_CONTENT
@@ -217,24 +217,17 @@ def check_step(step: StepPart, lines: Lines, place: list[str | int]) -> None:
 
 
 def check_fault(step: StepPart, lines: Lines, place: list[str | int]) -> None:
+    """By the table of faults, for any fabric: what another one cannot do is refused where the file is to run."""
     assert step.fault is not None
-    if step.fault in ELSEWHERE:
-        return
     try:
-        verb = verb_named(step.fault)
-    except LabError as error:
-        raise lines.wrong(error.message, [*place, "fault"]) from None
-    fewest, most = verb.counts
-    count = len(targets(step))
-    if not fewest <= count <= most:
-        wanted = str(fewest) if fewest == most else f"{fewest} to {most}"
-        raise lines.wrong(f"{verb.verb} takes {wanted} targets, this step has {count}", [*place, "target"])
-    unknown = [name for name in step.options if name not in {option.name for option in verb.options}]
-    if unknown:
-        known = ", ".join(option.name for option in verb.options) or "none"
-        raise lines.wrong(
-            f"{verb.verb} has no option {unknown[0]!r}; there are: {known}", [*place, "options", unknown[0]]
-        )
+        verb = faults.verb_named(step.fault)
+        given = faults.resolved(verb, step.options)
+        faults.check_count(verb, targets(step), given)
+    except faults.WrongFault as error:
+        where = ["options", error.option] if error.option else ["target"]
+        raise lines.wrong(str(error), [*place, *where]) from None
+    except faults.FaultUnsupported as error:
+        raise lines.wrong(str(error), [*place, "fault"]) from None
 
 
 def check_names(names: list[str], lines: Lines, place: list[str | int]) -> None:

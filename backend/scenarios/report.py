@@ -48,6 +48,15 @@ def tell(console: Console, outcome: Outcome) -> None:
         f"  {outcome.calls} calls, {outcome.failed_calls} failed, longest outage "
         f"{outcome.longest_outage_ms:.0f} ms, {seconds:.1f} s"
     )
+    if outcome.story:
+        console.print("  what led to it, since the workload began:")
+        tell_story(console, outcome.story)
+
+
+def tell_story(console: Console, lines: list[str]) -> None:
+    """What led to a failure, for a terminal of any width."""
+    for line in lines:
+        console.print(f"    {line}", markup=False, highlight=False, soft_wrap=True)
 
 
 def page(outcomes: list[Outcome]) -> str:
@@ -67,12 +76,14 @@ def section(outcome: Outcome) -> str:
         for at_ns, server, what in outcome.timeline
         if at_ns >= 0
     )
+    story = html.escape("\n".join(outcome.story))
+    led_to_it = f"<h2>What led to it</h2><pre>{story}</pre>" if story else ""
     return (
         f"<h1>{html.escape(outcome.name)}</h1><p>{html.escape(outcome.teaches)} "
         f"<small>{html.escape(outcome.paper)}</small></p><p>On {outcome.on}, seed {outcome.seed}: {held}. "
         f"{outcome.calls} calls, {outcome.failed_calls} failed, longest outage "
         f"{outcome.longest_outage_ms:.0f} ms.</p>{bands(outcome)}<h2>Expectations</h2><table>{verdicts}</table>"
-        f"<h2>What happened</h2><table>{steps}</table>"
+        f"{led_to_it}<h2>What happened</h2><table>{steps}</table>"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -21,24 +22,21 @@ from backend.scenarios.shapes import shape_of
 from backend.scenarios.verdicts import Judge, Verdict
 from backend.shape import new_config
 from nodes.config import ClusterConfig, DataConfig, Timing, WorkloadConfig
+from nodes.faults.table import BY_NAME
 from nodes.invariants import registry
 from nodes.mutations import Mutations
+from nodes.trace import story
 from nodes.trace.events import FaultInjected, Serving, Stamped, StepTaken
 
 START_NS = 60_000_000_000
 ASK_NS = 250_000_000
 RECOVER_S = 10.0
+EVENTS_KEPT = 100_000
+"""The last ones: what led to a failure is told from them."""
 QUIET_NS = 30_000_000_000
 """How long everything that is under way may take to end when the namespaces are to be looked at."""
 STRUCK = re.compile(r"^target of step (\d+)$")
 ELECTED = re.compile(r"^elected of (\S+)$")
-UNDO: dict[str, tuple[str, dict[str, Any]]] = {
-    "crash": ("restart", {}), "stop": ("restart", {}), "power_loss": ("restart", {}),
-    "new_disk": ("restart", {}), "pause": ("resume", {}),
-    "cut": ("heal", {}), "delay": ("heal", {}), "lose": ("heal", {}), "duplicate": ("heal", {}),
-    "reorder": ("heal", {}), "damage": ("heal", {}), "slow_disk": ("slow_disk", {"ms": 0}),
-    "fail_disk": ("fail_disk", {"on": False}), "skew_clock": ("skew_clock", {"ms": 0}),
-}  # fmt: skip
 FABRICS: dict[str, Callable[[ClusterConfig, int], Fabric]] = {
     "simulated": Simulated,
     "processes": Processes,
@@ -78,6 +76,9 @@ class Outcome(msgspec.Struct):
     lamps: list[dict[str, Any]]
     timeline: list[tuple[int, str, str]]
     """(ns since the workload began, server, what): faults, numbered steps, service."""
+    story: list[str] = []
+    """What led to the first invariant that does not hold, or to the end of a run in which something else was not as expected; one line for
+    each step, empty when all held."""
 
 
 class Run:
@@ -93,6 +94,7 @@ class Run:
             group.name: letters.Rows(group.name, list(group.members)) for group in self.config.groups
         }
         self._timeline: list[tuple[int, str, str]] = []
+        self._events: deque[Stamped] = deque(maxlen=EVENTS_KEPT)
         self._verdicts: list[Verdict] = []
         self._began_ns = 0
         self._over = False
@@ -110,6 +112,7 @@ class Run:
 
     def _on_event(self, stamped: Stamped) -> None:
         self._lamps.on_event(stamped)
+        self._events.append(stamped)
         self._outages.on_event(stamped)
         if not self._over:
             for rows in self._rows.values():
@@ -197,9 +200,10 @@ class Run:
             words = [name for word in targets(step) for name in self._named(word)]
             options = dict(step.options)
             names = self._struck[number] = await self.fabric.fault(step.fault, words, options)
-            if step.span is not None and step.fault in UNDO:
-                verb, undoing = UNDO[step.fault]
-                self._undo.append((self.fabric.now_ns + self._ns(step.span), verb, names, undoing))
+            undo = BY_NAME[step.fault].undo
+            if step.span is not None and undo is not None:
+                due_ns = self.fabric.now_ns + self._ns(step.span)
+                self._undo.append((due_ns, undo.verb, names, undo.options))
                 self._undo.sort(key=lambda undo: undo[0])
         elif step.workload is not None:
             rate = None if step.workload.rate is None else per_second(step.workload.rate)
@@ -270,15 +274,23 @@ class Run:
         for verdict in self._judge.verdicts(expect):
             self._verdicts.append(msgspec.structs.replace(verdict, expected=where + verdict.expected))
 
+    def _story(self, held: bool) -> list[str]:
+        failed = next(iter(self._lamps.failures), None)
+        if held and failed is None:
+            return []
+        return story.failure(list(self._events), failed, self._began_ns)
+
     def _outcome(self) -> Outcome:
         scenario = self._scenario
+        held = all(verdict.held for verdict in self._verdicts)
         timeline = [(at_ns - self._began_ns, server, what) for at_ns, server, what in sorted(self._timeline)]
         return Outcome(
             scenario.name, scenario.teaches, scenario.paper, self._on, self._seed, self._scale,
-            all(verdict.held for verdict in self._verdicts), self._verdicts,
+            held, self._verdicts,
             [GroupRows(name, rows.servers, rows.all) for name, rows in self._rows.items()],
             self._began_ns, self.fabric.now_ns, self._outages.calls, self._outages.failed,
             self._outages.longest_ns / 1e6, self._lamps.lamps(), timeline,
+            self._story(held),
         )  # fmt: skip
 
 

@@ -11,8 +11,8 @@ from nodes.trace import events
 from nodes.trace.base import Event
 from nodes.trace.events import AnyEvent, Applied, Called, Committed, Durable, Stamped
 
-Row = tuple[int, int, str, int, int, int, int, str, int | None, bytes]
-"""seq, run, server, boot, number, at_ns, cause, kind, sn, body."""
+Row = tuple[int, int, str, int, int, int, int, str, int | None, bytes, str]
+"""seq, run, server, boot, number, at_ns, cause, kind, sn, body, cause_server."""
 
 OF_ONE_GROUP = (Durable, Committed, Applied)
 KINDS: dict[str, type[Event]] = {
@@ -23,7 +23,7 @@ FIELDS: dict[type[Event], tuple[str, ...]] = {kind: kind.__struct_fields__ for k
 BIG = ("digest", "crc", "session", "block")
 """Integers that may exceed what a browser counts exactly: they travel as hexadecimal text."""
 
-TAKEN = frozenset(("seq", "server", "boot", "number", "at_ns", "cause", "kind"))
+TAKEN = frozenset(("seq", "server", "boot", "number", "at_ns", "cause", "cause_server", "kind"))
 """Of the stamp: a field of an event by such a name is told as `of_` and the name."""
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -35,14 +35,14 @@ def row_of(stamped: Stamped, seq: int, run: int) -> Row:
     sn = event.sn if isinstance(event, OF_ONE_GROUP) else None
     return (
         seq, run, stamped.server, stamped.boot, stamped.number, stamped.at_ns, stamped.cause,
-        type(event).__name__, sn, _encode(event),
+        type(event).__name__, sn, _encode(event), stamped.cause_server,
     )  # fmt: skip
 
 
 def stamped_of(row: Any) -> Stamped:
-    """From the columns server, boot, number, at_ns, cause, body."""
-    server, boot, number, at_ns, cause, body = row
-    return Stamped(server, boot, number, at_ns, cause, _decode(body))
+    """From the columns server, boot, number, at_ns, cause, body, cause_server."""
+    server, boot, number, at_ns, cause, body, cause_server = row
+    return Stamped(server, boot, number, at_ns, cause, _decode(body), cause_server)
 
 
 def named(stamped: Stamped, seq: int) -> dict[str, Any]:
@@ -50,7 +50,8 @@ def named(stamped: Stamped, seq: int) -> dict[str, Any]:
     event = stamped.event
     told: dict[str, Any] = {
         "seq": seq, "server": stamped.server, "boot": stamped.boot, "number": stamped.number,
-        "at_ns": stamped.at_ns, "cause": stamped.cause, "kind": type(event).__name__,
+        "at_ns": stamped.at_ns, "cause": stamped.cause, "cause_server": stamped.cause_server,
+        "kind": type(event).__name__,
     }  # fmt: skip
     for field in FIELDS[type(event)]:
         value = getattr(event, field)

@@ -14,7 +14,7 @@ from backend.store.encoding import named, stamped_of
 from backend.store.latencies import Latencies
 from nodes.trace.events import Stamped
 
-COLUMNS = "server, boot, number, at_ns, cause, body"
+COLUMNS = "server, boot, number, at_ns, cause, body, cause_server"
 BARRIERS_MOST = 1_000
 LATEST_NS = 1 << 62
 """A moment later than any event: the end of the run."""

@@ -10,7 +10,9 @@ import aiosqlite
 from backend.errors import CannotStart
 
 MAGIC = 0x436C6F76
-FORMAT = 1
+FORMAT = 2
+OF_FORMAT_1 = "ALTER TABLE events ADD COLUMN cause_server TEXT NOT NULL DEFAULT ''"
+"""What makes a database of format 1 one of format 2."""
 
 TABLES = """
 CREATE TABLE runs (
@@ -21,7 +23,8 @@ CREATE TABLE runs (
 CREATE TABLE events (
     seq INTEGER PRIMARY KEY, run INTEGER NOT NULL, server TEXT NOT NULL, boot INTEGER NOT NULL, number
     INTEGER NOT NULL,
-    at_ns INTEGER NOT NULL, cause INTEGER NOT NULL, kind TEXT NOT NULL, sn INTEGER, body BLOB NOT NULL
+    at_ns INTEGER NOT NULL, cause INTEGER NOT NULL, kind TEXT NOT NULL, sn INTEGER, body BLOB NOT NULL,
+    cause_server TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX events_by_kind ON events (kind, run, seq) WHERE sn IS NULL;
 CREATE INDEX events_by_sn ON events (sn, seq) WHERE sn IS NOT NULL;
@@ -57,10 +60,12 @@ async def connect(path: Path) -> aiosqlite.Connection:
 async def prepare(connection: aiosqlite.Connection, path: Path) -> None:
     magic, form = await pragma(connection, "application_id"), await pragma(connection, "user_version")
     empty = not await (await connection.execute("SELECT 1 FROM sqlite_master LIMIT 1")).fetchone()
-    if not empty and (magic != MAGIC or form != FORMAT):
+    if not empty and (magic != MAGIC or form not in (1, FORMAT)):
         raise CannotStart(f"{path} has format {form}, this version reads {FORMAT}; it was left as it is")
     await connection.execute("PRAGMA journal_mode=WAL")
     await connection.execute("PRAGMA synchronous=NORMAL")
+    if not empty and form == 1:
+        await connection.executescript(f"BEGIN; {OF_FORMAT_1}; PRAGMA user_version={FORMAT}; COMMIT;")
     if empty:
         await connection.executescript(
             f"BEGIN; PRAGMA application_id={MAGIC}; PRAGMA user_version={FORMAT}; {TABLES} COMMIT;"

@@ -28,7 +28,7 @@ KEPT_RUNS = 20
 PRUNE_EVERY = 50_000
 PRUNE_AT_ONCE = 20_000
 
-INSERT = "INSERT OR REPLACE INTO events VALUES (?,?,?,?,?,?,?,?,?,?)"
+INSERT = "INSERT OR REPLACE INTO events VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 
 
 class Store:

@@ -57,12 +57,13 @@ class SmartClient:
         self._timing = cluster.timing
         self._mutations = cluster.mutations
         self._data_nodes = cluster.data.nodes
-        asked = family_named(cluster.protocol).asked
-        first = world.rng.randrange(1 << 16) if asked == "anywhere" else 0
+        family = family_named(cluster.protocol)
+        first = world.rng.randrange(1 << 16) if family.asked == "anywhere" else 0
+        reads_anywhere = family.reads_anywhere(len(cluster.groups))
         self._groups = {
-            group.number: Routes(group.members, first, asked == "reads anywhere") for group in cluster.groups
+            group.number: Routes(group.members, first, reads_anywhere) for group in cluster.groups
         }
-        self._good_hints = asked == "reads anywhere"
+        self._good_hints = family.asked == "reads anywhere"
         """Who answers reads knows by its lease who leads: what it names is asked at once."""
         self._alone = len(self._groups) == 1
         self._long_ns = 0 if reports_calls else LONG_NS

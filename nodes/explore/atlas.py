@@ -12,12 +12,15 @@ from __future__ import annotations
 from nodes.config import ClusterConfig
 from nodes.explore.plan import Fault
 from nodes.families import Family, family_named
+from nodes.faults.table import BY_NAME
 
-DAMAGES = ("corrupt", "new_disk", "gone")
 TORN = ("sectors", "any")
 """Power losses that may leave a whole length of a record without all of its bytes."""
-DISTURBS = ("fail_disk", "fill_disk")
-"""These end servers or make them refuse; taken back, nothing of them is left."""
+
+
+def damages(verb: str) -> bool:
+    """Whether a disk has lost for good what it had synced."""
+    return verb in BY_NAME and BY_NAME[verb].damages
 
 
 class Atlas:
@@ -50,7 +53,7 @@ class Atlas:
                 label = self.set_of(name)
                 if self._needs_quorum(label):
                     self._torn[label][name] = f"{verb} ({what})"
-        if verb in DAMAGES:
+        if damages(verb):
             for name in names:
                 label = self.set_of(name)
                 self._damaged[label][name] = verb
@@ -101,7 +104,9 @@ class Atlas:
             return self.forced
         for label in self._sets:
             survives, damaged = self.survives(label), self._torn[label] | self._damaged[label]
-            if self._damaged[label] and len(damaged) > survives:
+            # A Paxos member syncs several records at once: torn in their middle, they look like rot, and the disk counts for nothing.
+            counts = self._damaged[label] or (self._torn[label] and self._family.replication == "paxos")
+            if counts and len(damaged) > survives:
                 what = ", ".join(f"{verb} {name}" for name, verb in damaged.items())
                 return f"{label} survives the loss of {survives} disks, not of {len(damaged)}: {what}"
         return ""
@@ -122,7 +127,7 @@ def within(cluster: ClusterConfig, faults: list[Fault]) -> list[Fault]:
     for fault in faults:
         if fault.verb == "force":
             continue
-        if fault.verb in DAMAGES:
+        if damages(fault.verb):
             label = atlas.set_of_word(fault.targets[0])
             mine = damaged.setdefault(label, set())
             if len(mine | set(fault.targets)) > atlas.survives(label):

@@ -92,7 +92,7 @@ def read_back(trial: Audited) -> None:
     prober = Prober(trial.cluster, f"auditor{number}")
     if not family_named(trial.config.protocol).journal_nodes:
         compare_replicas(trial, prober)
-        await_quiet(trial.cluster)
+    await_quiet(trial.cluster)
     try:
         tree = prober.run(walk(prober))
     except FsError as error:

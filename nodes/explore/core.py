@@ -8,11 +8,9 @@ from nodes.config import ClusterConfig
 from nodes.explore.atlas import Atlas
 from nodes.explore.stage import Scripted, Stage
 from nodes.families import family_named
+from nodes.faults.check import FaultUnsupported
+from nodes.faults.table import BY_NAME
 from nodes.sim.ensemble import COORDINATION
-from nodes.sim.faulting import FaultUnsupported
-
-PARTIAL = ("lose", "delay", "hold")
-"""Faults of links that let some messages through."""
 
 
 def heal_core(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.Random) -> list[str]:
@@ -35,7 +33,9 @@ def heal_core(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.R
 
 def cut_off_half_there(cluster: Stage, left: list[str]) -> None:
     """Who is left out behind links that let some messages through would lead as long as its session lives: nobody promises to replace it."""
-    half = {name for verb, names in cluster.faults.standing.values() if verb in PARTIAL for name in names}
+    half = {
+        name for verb, names in cluster.faults.standing.values() if BY_NAME[verb].partial for name in names
+    }
     for name in left:
         if name in half or COORDINATION in half:
             cluster.faults.do("cut", [name])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.config import ClusterConfig
-from nodes.explore.draw_faults import VERBS
+from nodes.explore.draw_faults import DRAWN
 from nodes.explore.progress import STEPS
 from nodes.explore.stage import Stage
 from nodes.families import Family, family_named
@@ -85,7 +85,7 @@ def unreached(coverage: set[str], protocols: list[str]) -> list[str]:
         feature.partition(": ")[2].partition(" after ")[0] for feature in coverage if " after " in feature
     }
     families = [family_named(protocol) for protocol in protocols]
-    possible = [verb for verb in VERBS if verb not in NEEDS or any(NEEDS[verb](each) for each in families)]
+    possible = [verb for verb in DRAWN if verb not in NEEDS or any(NEEDS[verb](each) for each in families)]
     return missed + [f"fault {verb}" for verb in possible if verb not in done]
 
 
@@ -94,7 +94,7 @@ NEEDS: dict[str, Callable[[Family], bool]] = {
     "force_view": lambda family: not family.locked,
     "force": lambda family: not family.cannot_force,
     "remove_server": lambda family: family.replication == "mams",
-    "mark": lambda family: family.images,
-    "recover": lambda family: family.images,
+    "mark": lambda family: family.checkpoints,
+    "recover": lambda family: family.checkpoints,
 }
 """Verbs that not every family has a use for."""

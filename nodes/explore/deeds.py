@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec.structs import replace
 
 from nodes.explore.plan import FIRST, Fault
 from nodes.explore.stage import Stage
+from nodes.faults.check import FaultUnsupported
+from nodes.faults.table import BY_NAME, LINK_VERBS, STOPPING
 from nodes.roles import FOLLOWING, LEADING
-from nodes.sim.faulting import FaultUnsupported
-from nodes.sim.link_faults import LINK_VERBS
 
-STOPPED = ("crash", "stop", "power_loss", "new_disk")
 ROLES = {"active": LEADING, "standby": FOLLOWING}
 
 
@@ -41,7 +38,8 @@ def as_of_now(cluster: Stage, fault: Fault) -> Fault:
 
 def take_back(cluster: Stage, fault: Fault, names: list[str]) -> None:
     """Ends what a fault began. Raises FaultUnsupported when something else did, or it cannot be ended."""
-    if fault.verb in STOPPED:
+    undo = BY_NAME[fault.verb].undo if fault.verb in BY_NAME else None
+    if fault.verb in STOPPING:
         for name in names:
             if name not in cluster.servers or cluster.servers[name].process == "stopped":
                 cluster.faults.restart(name)
@@ -50,19 +48,8 @@ def take_back(cluster: Stage, fault: Fault, names: list[str]) -> None:
             cluster.faults.resume(name)
     elif fault.verb in LINK_VERBS:
         heal(cluster, fault, names)
-    elif fault.verb in UNDO:
-        verb, options = UNDO[fault.verb]
-        cluster.faults.do(verb, names, options)
-
-
-UNDO: dict[str, tuple[str, dict[str, Any]]] = {
-    "slow_disk": ("slow_disk", {"ms": 0}),
-    "fail_disk": ("fail_disk", {"on": False}),
-    "fill_disk": ("fill_disk", {"on": False}),
-    "skew_clock": ("skew_clock", {"ms": 0}),
-    "drift_clock": ("drift_clock", {"ppm": 0}),
-}
-"""Verbs that another one, or the same with other options, ends."""
+    elif undo is not None:
+        cluster.faults.do(undo.verb, names, undo.options)
 
 
 def heal(cluster: Stage, fault: Fault, names: list[str]) -> None:

@@ -15,7 +15,7 @@ from nodes.explore.draw_triggers import SOON, draw_trigger
 from nodes.explore.plan import WHOEVER, Fault
 from nodes.explore.progress import CROSSING, messages_of
 from nodes.families import Family, family_named
-from nodes.sim.medium import TORN
+from nodes.faults.table import TORN
 from nodes.sim.triggers import Trigger
 
 COORDINATION = "coordination"
@@ -68,7 +68,7 @@ class Episodes:
         lags, strikes = THEMES.get(theme, EVERYTHING)
         self._lags, self._strikes = self._few(lags), self._few(strikes)
         self._deposals = self._few(DEPOSALS)
-        self._checkpoints = self._family.images and rng.random() < 0.3
+        self._checkpoints = self._family.checkpoints and rng.random() < 0.3
         self._changes = self._few(CHECKPOINTS if self._checkpoints else CHANGES)
         self._kinds = self._few(messages_of(self._family.replication))
         self._crossing = self._few(CROSSING)
@@ -316,7 +316,7 @@ class Episodes:
             return [self._fault(at_ms, way, cast.behind[:1])]
         if way == "rot_image":
             return [self._fault(at_ms, "corrupt", cast.behind[:1], what="image", place="drawn")]
-        if not self._family.images:
+        if not self._family.checkpoints:
             return []
         if way == "mark" or not self._marked:
             self._marked += 1

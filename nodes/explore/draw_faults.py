@@ -14,7 +14,8 @@ from nodes.explore.draw_triggers import COUNTED, draw_trigger
 from nodes.explore.plan import Fault
 from nodes.explore.progress import CLIENT_MESSAGES, messages_of
 from nodes.families import Family, family_named
-from nodes.sim.medium import FAILING, TORN
+from nodes.faults.table import FAILING, TORN
+from nodes.faults.table import VERBS as FAULTS
 from nodes.sim.triggers import Trigger
 
 COORDINATION = "coordination"
@@ -34,11 +35,7 @@ KINDS = (
     "client",
     "alone",
 )
-VERBS = (
-    "crash", "stop", "power_loss", "pause", "cut", "delay", "lose", "duplicate", "reorder", "clog", "take_lock", "force_view", "expire_session",
-    "hold", "slow_disk", "fail_disk", "fill_disk", "corrupt", "new_disk", "gone", "skew_clock", "drift_clock", "add_server", "remove_server", "force",
-    "mark", "recover",
-)  # fmt: skip
+DRAWN = (*(row.verb for row in FAULTS if row.drawn), "mark", "recover")
 """Everything that is drawn."""
 
 
@@ -226,7 +223,7 @@ class FaultDrawer:
         return [self._fault(verb, targets, lasting=False)]
 
     def checkpoint(self) -> list[Fault]:
-        if not self._family.images:
+        if not self._family.checkpoints:
             return self.process()
         if self._checkpoints and self._rng.random() < 0.4:
             name = f"k{self._rng.randint(1, self._checkpoints)}"

@@ -57,6 +57,8 @@ class Failure(msgspec.Struct, frozen=True):
     invariant: str
     place: str
     explanation: str
+    story: list[str] = []
+    """What led to it, one line for each step (nodes/trace/story.py)."""
 
 
 class Outcome(msgspec.Struct):

@@ -11,6 +11,7 @@ from nodes.config import ClusterConfig, DataConfig, GroupConfig, Timing
 from nodes.explore.calls import CONTENT
 from nodes.explore.plan import Caller, Fault, Plan
 from nodes.families import family_named
+from nodes.faults.table import LINK_VERBS
 from nodes.sim.conditions import CALM
 
 T = TypeVar("T")
@@ -166,7 +167,7 @@ def simpler_faults(plan: Plan) -> Iterator[Plan]:
 
 
 def simpler(fault: Fault) -> Iterator[dict[str, Any]]:
-    if len(fault.targets) > 2 or (len(fault.targets) == 2 and fault.verb not in LINKS):
+    if len(fault.targets) > 2 or (len(fault.targets) == 2 and fault.verb not in LINK_VERBS):
         for place in range(len(fault.targets)):
             yield {"targets": fault.targets[:place] + fault.targets[place + 1 :]}
     for name in fault.options:
@@ -176,9 +177,6 @@ def simpler(fault: Fault) -> Iterator[dict[str, Any]]:
     for unit in (1_000, 100, 10):
         if fault.at_ms % unit:
             yield {"at_ms": fault.at_ms // unit * unit}
-
-
-LINKS = ("cut", "delay", "lose", "duplicate", "reorder", "clog", "hold")
 
 
 def shorter(plan: Plan) -> Iterator[Plan]:

@@ -19,10 +19,11 @@ from nodes.explore.plan import WHOEVER, Caller, Failure, Fault, Outcome, Plan
 from nodes.explore.simulated import SimStage
 from nodes.explore.stage import Member, Scripted, Stage
 from nodes.families import family_named
+from nodes.faults.check import FaultUnsupported
 from nodes.invariants import registry
-from nodes.sim.faulting import FaultUnsupported
 from nodes.sim.loop import Stuck
 from nodes.sim.triggers import Trigger
+from nodes.trace import story
 from nodes.trace.events import Configured, Serving, Stamped, Started, StoppedServing
 
 START_NS = 120 * SECOND
@@ -44,6 +45,7 @@ class Trial:
         self.lamps = registry.start(plan.cluster)
         self.atlas = Atlas(plan.cluster)
         self.coverage = Coverage(self.cluster, plan.cluster)
+        self.events: list[Stamped] = []
         self.clients: list[Scripted] = []
         self.failures: list[Failure] = []
         self.done: list[tuple[Fault, list[str]]] = []
@@ -67,6 +69,7 @@ class Trial:
         return any(fault.verb == "recover" for fault, _ in self.done)
 
     def _on_event(self, stamped: Stamped) -> None:
+        self.events.append(stamped)
         event = stamped.event
         if type(event) is Configured:
             self.atlas.configured[event.group] = len(event.members)
@@ -297,10 +300,15 @@ class Trial:
             Failure(each.invariant, "not judged", each.explanation) for each in self.lamps.unjudged
         ]
 
+    def _told(self, failure: Failure) -> Failure:
+        """With what led to it: to the events that a check holds against the cluster, else to its end."""
+        failed = next((each for each in self.lamps.failures if each.explanation == failure.explanation), None)
+        return replace(failure, story=story.failure(self.events, failed))
+
     def _outcome(self) -> Outcome:
         return Outcome(
             plan=self.plan,
-            failures=distinct(self.failures),
+            failures=[self._told(failure) for failure in distinct(self.failures)],
             beyond=self.atlas.beyond,
             calls=sum(client.begun for client in self.clients),
             answered=sum(client.answered for client in self.clients),

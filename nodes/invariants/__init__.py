@@ -1,1 +1,1 @@
-"""What must always hold, checked from events alone (protocols.md §10)."""
+"""What must always hold, checked from events alone (nodes/invariants/README.md)."""

@@ -1,4 +1,4 @@
-"""atomic across groups: an operation on several groups is on all of them or on none (protocols.md §10)."""
+"""atomic across groups: an operation on several groups is on all of them or on none (nodes/invariants/README.md)."""
 
 from __future__ import annotations
 

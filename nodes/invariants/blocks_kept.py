@@ -1,5 +1,5 @@
 """blocks kept: no command takes the last good replica of a block, the block map names no replica that is not there, and who reads a file finds
-what was acknowledged (protocols.md §9)."""
+what was acknowledged (docs/data-nodes.md)."""
 
 from __future__ import annotations
 

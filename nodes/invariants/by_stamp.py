@@ -1,4 +1,4 @@
-"""linearisable, in a cluster of several groups (protocols.md §10).
+"""linearisable, in a cluster of several groups (nodes/invariants/README.md).
 
 The witness order is the clock that all groups keep in step by telling it with every message: what one call saw of another came later on it.
 The model carries the calls out in that order; each result must be the model's, and within a group nothing stands before a call that had

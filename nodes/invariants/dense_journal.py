@@ -1,4 +1,4 @@
-"""dense journal: serial numbers have no gap and are never given twice (protocols.md §10, safety rule 1)."""
+"""dense journal: serial numbers have no gap and are never given twice (nodes/invariants/README.md, safety rule 1)."""
 
 from __future__ import annotations
 

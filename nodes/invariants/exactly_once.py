@@ -1,4 +1,4 @@
-"""exactly once: an operation id has one effect and one result (protocols.md §10, safety rule 10)."""
+"""exactly once: an operation id has one effect and one result (nodes/invariants/README.md, safety rule 10)."""
 
 from __future__ import annotations
 

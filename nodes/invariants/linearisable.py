@@ -1,4 +1,4 @@
-"""linearisable: every call happened at one moment between its invocation and its return (protocols.md §10).
+"""linearisable: every call happened at one moment between its invocation and its return (nodes/invariants/README.md).
 
 The witness order is the order of the committed records; a read stands behind the last record it saw, or behind
 what had been answered when it was invoked, if that is later and changes nothing of what it saw. The model carries

@@ -1,6 +1,6 @@
 """no lost write: what was acknowledged is in the state after any failover, repair or renewing.
 
-protocols.md §10, safety rules 1-4.
+nodes/invariants/README.md, safety rules 1-4.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""one active: one server answers in an epoch, no client goes back to an older one (protocols.md §10)."""
+"""one active: one server answers in an epoch, no client goes back to an older one (nodes/invariants/README.md)."""
 
 from __future__ import annotations
 

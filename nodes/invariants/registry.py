@@ -49,13 +49,17 @@ class GroupChecks:
     """The checks that concern one replica group alone."""
 
     def __init__(
-        self, members: int, family: Family, linearisable: Callable[[Journals], Linearisable] | None
+        self,
+        members: int,
+        family: Family,
+        groups: int,
+        linearisable: Callable[[Journals], Linearisable] | None,
     ) -> None:
         self.journals = journals = Journals()
         dense = DenseJournal(journals)
         same_state = SameState()
         same_state.always = members > 1
-        leads = [] if family.asked == "anywhere" else [OneActive(family.asked == "reads anywhere")]
+        leads = [] if family.asked == "anywhere" else [OneActive(family.reads_anywhere(groups))]
         self.checks: list[Check] = [
             *leads,
             NoLostWrite(journals),
@@ -89,7 +93,8 @@ class Era:
         family = family_named(cluster.protocol)
         begins = None if several else lambda journals: _alone_from(journals, eras or [], checkpoint)
         self.groups = {
-            group.name: GroupChecks(len(group.members), family, begins) for group in cluster.groups
+            group.name: GroupChecks(len(group.members), family, len(cluster.groups), begins)
+            for group in cluster.groups
         }
         self.only = next(iter(self.groups.values())) if not several else None
         self.shared: list[Check] = []

@@ -1,4 +1,4 @@
-"""same order: symmetric members deliver the same sequence of messages (protocols.md §10, safety rule 5; SAA §4.2)."""
+"""same order: symmetric members deliver the same sequence of messages (nodes/invariants/README.md, safety rule 5; SAA §4.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""same sn, same state: replicas that applied the same group have the same namespace (protocols.md §10)."""
+"""same sn, same state: replicas that applied the same group have the same namespace (nodes/invariants/README.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the namespaces of all groups fit together: no orphan inode, no dangling dentry, as many names as a file says (protocols.md §10)."""
+"""Whether the namespaces of all groups fit together: no orphan inode, no dangling dentry, as many names as a file says (nodes/invariants)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which group shall be home to a new object under a parent (protocols.md §1; DCFS2 §3): pure, one question, four answers.
+"""Which group shall be home to a new object under a parent (docs/groups.md; DCFS2 §3): pure, one question, four answers.
 
 Whatever an answer depends on by chance or by turn ends up in the record of the operation, so that replicas need not ask again.
 """

@@ -6,11 +6,14 @@ import random
 
 import msgspec
 
+from nodes.trace.present import Cause
 from nodes.wire.damage import damaged
 from nodes.wire.messages import Message
 
 EVERYBODY = "*"
 MILLISECOND = 1_000_000
+Caused = tuple[Message, Cause]
+"""A message and what led to it."""
 
 
 class Rule(msgspec.Struct, forbid_unknown_fields=True):
@@ -44,12 +47,15 @@ class Way:
     def loses(self, rng: random.Random) -> bool:
         return self.drop or (self.loss > 0 and rng.random() < self.loss)
 
-    def passed(self, messages: list[Message], rng: random.Random) -> list[Message]:
+    def passed(self, messages: list[Caused], rng: random.Random) -> list[Caused]:
         """What comes through, some of it damaged."""
-        left = [message for message in messages if not self.loses(rng)]
+        left = [caused for caused in messages if not self.loses(rng)]
         if not self.damage:
             return left
-        return [damaged(message, rng) if rng.random() < self.damage else message for message in left]
+        return [
+            (damaged(message, rng) if rng.random() < self.damage else message, cause)
+            for message, cause in left
+        ]
 
 
 class LinkRules:

@@ -11,9 +11,10 @@ from collections import deque
 from collections.abc import Callable
 
 from nodes.real.connection import Connection, Identity
-from nodes.real.links import LinkRules, Way
+from nodes.real.links import Caused, LinkRules, Way
 from nodes.real.ring import MessageRing
 from nodes.real.turn import Turn
+from nodes.trace.present import OF_CALLS, UNKNOWN, Causal, Present, cause_of, told
 from nodes.wire.codec import Codec
 from nodes.wire.framing import FRAME_MAX, frame
 from nodes.wire.messages import Message
@@ -36,7 +37,7 @@ class Peer:
         self.accepted: Connection | None = None
         self.dialling = False
         self.failures = 0
-        self.waiting: deque[Message] = deque(maxlen=WAITING_MAX)
+        self.waiting: deque[Caused] = deque(maxlen=WAITING_MAX)
         self.late_until_s = 0.0
 
     @property
@@ -55,6 +56,7 @@ class RealNetwork:
         rng: random.Random,
         warn: Callable[[str], None],
         ring: MessageRing,
+        causal: Causal | None = None,
     ):
         self.name = identity.name
         self.address = ""
@@ -65,8 +67,9 @@ class RealNetwork:
         self._warn = warn
         self._ring = ring
         self._turn = turn
+        self._causal = causal or Present()
         self._peers: dict[str, Peer] = {}
-        self._outbox: dict[str, list[Message]] = {}
+        self._outbox: dict[str, list[Caused]] = {}
         self._step: Callable[[str, Message], None] = lambda peer, message: None
         self._server: asyncio.Server | None = None
         self._loop = asyncio.get_running_loop()
@@ -99,11 +102,12 @@ class RealNetwork:
         outbox = self._outbox
         if not outbox:
             self._turn.wanted()
+        cause = UNKNOWN if type(message) in OF_CALLS else self._causal.cause
         messages = outbox.get(to)
         if messages is None:
-            outbox[to] = [message]
+            outbox[to] = [(message, cause)]
         else:
-            messages.append(message)
+            messages.append((message, cause))
 
     def receive(self, step: Callable[[str, Message], None]) -> None:
         self._step = step
@@ -128,7 +132,7 @@ class RealNetwork:
             else:
                 self._through_rule(self._peer(to), way, messages)
 
-    def _through_rule(self, peer: Peer, way: Way, messages: list[Message]) -> None:
+    def _through_rule(self, peer: Peer, way: Way, messages: list[Caused]) -> None:
         left = way.passed(messages, self._rng)
         if not left:
             return
@@ -140,7 +144,7 @@ class RealNetwork:
         else:
             self._loop.call_at(at_s, self._hand_over, peer, left)
 
-    def _hand_over(self, peer: Peer, messages: list[Message]) -> None:
+    def _hand_over(self, peer: Peer, messages: list[Caused]) -> None:
         connection = peer.connection
         if peer.address and peer.dialled is None:
             self._dial(peer)
@@ -148,7 +152,7 @@ class RealNetwork:
             if peer.address:
                 peer.waiting.extend(messages)
             return
-        payload = self._codec.encode(messages)
+        payload = self._codec.frame(messages, told)
         if len(payload) > FRAME_MAX and len(messages) > 1:
             half = len(messages) // 2
             self._hand_over(peer, messages[:half])
@@ -216,12 +220,19 @@ class RealNetwork:
 
     def _on_payload(self, connection: Connection, payload: bytes) -> None:
         """Raises BadFrame."""
-        name = connection.peer
-        messages = self._codec.decode(payload)
-        way = self.rules.way(name, "from")
-        for message in messages:
-            if way is None or not way.loses(self._rng):
-                self._step(name, message)
+        name, causal, step = connection.peer, self._causal, self._step
+        messages, runs = self._codec.framed(payload)
+        way, begin = self.rules.way(name, "from"), 0
+        try:
+            for server, number, count in runs:
+                sent_with = (server, number) if number else UNKNOWN
+                for message in messages[begin : begin + count]:
+                    if way is None or not way.loses(self._rng):
+                        causal.cause = causal.began = cause_of(message, sent_with)
+                        step(name, message)
+                begin += count
+        finally:
+            causal.cause = causal.began = UNKNOWN
 
     def _on_closed(self, connection: Connection) -> None:
         peer = self._peers.get(connection.expected or connection.peer)

@@ -34,6 +34,7 @@ from nodes.scope import Scope
 from nodes.storage.records import JournalCorrupt
 from nodes.trace.base import Event
 from nodes.trace.events import Started, Stopped, Warned
+from nodes.trace.present import Causeless, causal
 from nodes.trace.writer import TraceWriter
 from nodes.wire.codec import Codec
 
@@ -113,14 +114,14 @@ class Process:
         loop.set_exception_handler(self._on_loop_error)
         self._lock = hold(self._data)
         self.turn = Turn(loop)
-        self.trace = TraceWriter(self._data / "trace", name, monotonic_ns, self.turn.wanted)
+        self.trace = TraceWriter(self._data / "trace", name, monotonic_ns, self.turn.wanted, causal(loop))
         self.turn.at_end(self.trace.flush)
         self.ring = MessageRing(name, monotonic_ns)
         identity = Identity(cluster, name, Path(file.token_file).read_bytes().strip())
         rng = random.Random(os.urandom(16) if file.seed is None else f"{file.seed}/{name}/{self.trace.boot}")
         from nodes.mechanisms import MESSAGES
 
-        network = RealNetwork(identity, Codec(MESSAGES), self.turn, rng, self._warn, self.ring)
+        network = RealNetwork(identity, Codec(MESSAGES), self.turn, rng, self._warn, self.ring, causal(loop))
         self.world = RealWorld(
             name, rng, RealClock(loop), self.turn, network, RealDisk(self._data, self.turn), None, self.trace,
             Scope(name, on_error=self._on_error),
@@ -131,11 +132,13 @@ class Process:
     # --- errors ----------------------------------------------------------------------------------------------------
 
     def _warn(self, what: str) -> None:
-        """At most one a second: strangers must not fill the disk."""
+        """At most one a second: strangers must not fill the disk. Nothing follows from a warning."""
         now = monotonic_ns()
         if now - self._warned_ns > WARN_EVERY_NS:
             self._warned_ns = now
+            cause = self.trace.at()
             self.trace.emit(Warned(what))
+            self.trace.follows(cause)
 
     def _on_error(self, error: BaseException) -> None:
         """A disk that fails, or a bug: this server is no use to its group any more. It ends also when nobody can be told."""
@@ -325,13 +328,10 @@ async def run_workload(file: ProcessFile) -> int:
     return await process.run(start, config.cluster.timing.session_timeout_ms)
 
 
-class Silence:
+class Silence(Causeless):
     """The trace of a client that nobody follows."""
 
     def emit(self, event: Event) -> int:
-        return 0
-
-    def at(self) -> int:
         return 0
 
 

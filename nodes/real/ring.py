@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from nodes.wire.messages import Message
+from nodes.real.links import Caused
 
 RING = 4096
 
@@ -19,15 +19,15 @@ class MessageRing:
         self._events: deque[list[Any]] = deque()
         self._dropped = 0
 
-    def sent(self, to: str, messages: list[Message], octets: int) -> None:
+    def sent(self, to: str, messages: list[Caused], octets: int) -> None:
         """`octets` is the size of their frame; each is told its share."""
         now = self._now_ns()
-        for message in messages:
+        for message, (server, cause) in messages:
             if len(self._events) == RING:
                 self._dropped += 1
                 continue
             told = ["MessageSent", to, type(message).__name__, octets // len(messages)]
-            self._events.append([self._server, 0, 0, now, 0, told])
+            self._events.append([self._server, 0, 0, now, cause, told, server])
 
     def turn(self, on: bool) -> None:
         if on == self.on:

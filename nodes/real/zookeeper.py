@@ -16,6 +16,8 @@ from kazoo.protocol.serialization import Connect
 from kazoo.protocol.states import KazooState, WatchedEvent
 from kazoo.retry import KazooRetry
 
+from nodes.real.clock import monotonic_ns
+from nodes.trace.present import UNKNOWN, Cause, causal, change_of
 from nodes.world import (
     BadVersion,
     Change,
@@ -57,6 +59,7 @@ class Zookeeper:
 
     def __init__(self, hosts: str, session_timeout_ms: int):
         self._loop = asyncio.get_running_loop()
+        self._causal = causal(self._loop)
         longest_s = min(session_timeout_ms / 20_000, 0.3)
         retry = KazooRetry(max_tries=-1, delay=0.02, backoff=1.5, max_jitter=0.5, max_delay=longest_s)
         self._client = KazooClient(
@@ -64,6 +67,8 @@ class Zookeeper:
         )
         self._client.add_listener(self._listener)
         self._on_state: Callable[[str], None] = lambda state: None
+        self._begun_by = UNKNOWN
+        """What led the server to ask for a session: kazoo tells of connections from a thread of its own."""
         self._on_close: Callable[[], list[Change]] = list
         self._negotiated_ms = session_timeout_ms
         self._observe_negotiation()
@@ -129,9 +134,12 @@ class Zookeeper:
         self.session = session if state == "connected" else 0 if state == "lost" else self.session
         if state != self.state:
             self.state = state
+            self._causal.cause = self._causal.began = self._begun_by
             self._on_state(state)
+            self._causal.cause = self._causal.began = UNKNOWN
 
     def on_state(self, step: Callable[[str], None]) -> None:
+        self._begun_by = self._causal.cause
         self._on_state = step
 
     def on_close(self, step: Callable[[], list[Change]]) -> None:
@@ -144,17 +152,35 @@ class Zookeeper:
         if self.state != "connected":
             raise ConnectionLoss("there is no connection to the coordination service")
         answered: asyncio.Future[Any] = self._loop.create_future()
+        asked = self._causal.cause
         try:
-            begin(*args).rawlink(lambda result: self._enter(_settle, answered, result))
+            begin(*args).rawlink(lambda result: self._enter(self._settle, asked, answered, result))
         except k.KazooException as error:
             raise _translated(error) from None
         return await answered
+
+    def _settle(self, asked: Cause, answered: asyncio.Future[Any], result: Any) -> None:
+        """Who waits goes on with the cause with which it asked: kazoo's threads know of none."""
+        if answered.done():
+            return
+        self._causal.cause = asked
+        if result.exception is not None:
+            answered.set_exception(_translated(result.exception))
+        else:
+            answered.set_result(result.value)
+        self._causal.cause = UNKNOWN
 
     def _watch(self, step: Callable[[str], None] | None) -> Callable[[WatchedEvent], None] | None:
         """kazoo calls a watch also when the session ends, without a path: that is told as a state."""
         if step is None:
             return None
-        return lambda event: self._enter(step, event.path) if event.path else None
+        return lambda event: self._enter(self._fire, step, event.path) if event.path else None
+
+    def _fire(self, step: Callable[[str], None], path: str) -> None:
+        """Nothing says whose write it was: the cause is the change of this node at this time (nodes/trace/outside.py)."""
+        self._causal.cause = self._causal.began = change_of(path, monotonic_ns())
+        step(path)
+        self._causal.cause = self._causal.began = UNKNOWN
 
     async def get(self, path: str, watch: Callable[[str], None] | None = None) -> tuple[bytes, Stat]:
         octets, stat = await self._call(self._client.get_async, path, self._watch(watch))
@@ -188,15 +214,6 @@ _ADD: dict[type, Callable[[TransactionRequest, Any], None]] = {
     Delete: lambda t, change: t.delete(change.path, change.version),
     Check: lambda t, change: t.check(change.path, change.version),
 }
-
-
-def _settle(answered: asyncio.Future[Any], result: Any) -> None:
-    if answered.done():
-        return
-    if result.exception is not None:
-        answered.set_exception(_translated(result.exception))
-    else:
-        answered.set_result(result.value)
 
 
 def _translated(error: BaseException) -> CoordinationError:

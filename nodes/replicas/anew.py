@@ -19,7 +19,13 @@ from nodes.world import World
 JOURNAL = "journal"
 
 
-def start_anew_if_damaged(world: World, start: Callable[[], None], files: Sequence[str] = ()) -> None:
+def start_anew_if_damaged(
+    world: World,
+    start: Callable[[], None],
+    files: Sequence[str] = (),
+    journal: str = JOURNAL,
+    identity: str = DISK_FILE,
+) -> None:
     """Starts a server; `files` are those beside its journal and its identity that are set aside with them.
 
     An event names the damaged record. Raises UnknownJournal, UnknownSeal, other Damaged, OSError of what lies on the disk.
@@ -30,17 +36,23 @@ def start_anew_if_damaged(world: World, start: Callable[[], None], files: Sequen
         raise
     except JournalCorrupt as corrupt:
         world.trace.emit(events.JournalCorrupt(corrupt.file, corrupt.offset, corrupt.sn, corrupt.reason))
-        world.scope.spawn(_begin_anew(world, start, files, str(corrupt)), "setting aside")
+        world.scope.spawn(
+            _begin_anew(world, start, [identity, *files], journal, str(corrupt)), "setting aside"
+        )
     except SealBroken as broken:
-        world.scope.spawn(_begin_anew(world, start, files, str(broken)), "setting aside")
+        world.scope.spawn(
+            _begin_anew(world, start, [identity, *files], journal, str(broken)), "setting aside"
+        )
 
 
-async def _begin_anew(world: World, start: Callable[[], None], files: Sequence[str], reason: str) -> None:
+async def _begin_anew(
+    world: World, start: Callable[[], None], files: Sequence[str], journal: str, reason: str
+) -> None:
     """Raises OSError."""
     disk = world.disk
-    directory = unused_directory(disk, [JOURNAL])
-    segments = [f"{JOURNAL}/{name}" for name in reversed(disk.names(JOURNAL))]
-    await move_aside(disk, [DISK_FILE, *files, *segments], directory)
+    directory = unused_directory(disk, [journal])
+    segments = [f"{journal}/{name}" for name in reversed(disk.names(journal))]
+    await move_aside(disk, [*files, *segments], directory)
     world.trace.emit(
         events.Warned(f"{reason}; everything is moved to {directory}, and {world.name} begins anew")
     )

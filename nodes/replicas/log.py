@@ -141,6 +141,11 @@ class ReplicaLog:
             end = self._journal.last_within(from_sn, end, most_bytes)
         return [octets for _, octets in self._journal.entries(from_sn, end)]
 
+    def group_at(self, sn: int) -> JournalGroup | None:
+        """None when it is not here. Raises OSError."""
+        found = self.octets(sn, sn)
+        return decode_group(found[0]) if found else None
+
     def groups(self, from_sn: int) -> Iterator[JournalGroup]:
         for _, octets in self._journal.entries(from_sn, self.last.sn):
             yield decode_group(octets)

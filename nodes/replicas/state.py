@@ -53,6 +53,11 @@ class ReplicatedState:
             most -= 1
         return not pending or pending[0].sn > self.commit_sn
 
+    @property
+    def lags(self) -> bool:
+        """Something is committed that the namespace does not show: it stands still, or has yet to catch up."""
+        return self.applied_sn < self.commit_sn
+
     def freeze(self) -> None:
         """The namespace stays as it is, for an image, while the journal goes on."""
         self._frozen = True

@@ -184,6 +184,15 @@ class GlobalView:
     async def known_servers(self, watch: Watch | None = None) -> list[str]:
         return await self._coordination.children("/cloverlab/servers", watch.arm() if watch else None)
 
+    async def registered(self) -> list[str]:
+        """Every server that ever was one of this group, whether it lives or not."""
+        found: list[str] = []
+        for server in await self.known_servers():
+            octets, _ = await self._coordination.get(f"/cloverlab/servers/{server}")
+            if msgspec.json.decode(octets, type=Registration).group == self.group:
+                found.append(server)
+        return found
+
     # --- own place and draws ------------------------------------------------------------------------------------
 
     async def take_place(self, place: Place) -> None:

@@ -17,7 +17,7 @@ from nodes.storage.journal_file import Journal
 from nodes.trace.events import Warned
 from nodes.trace.ignoring import Ignoring
 from nodes.trace.journal_events import JournalStored, WriterFenced
-from nodes.wake import Wake
+from nodes.wake import Inbox, Wake
 from nodes.wire.journal_messages import AddEntry, EntriesRead, EntryAdded, LedgerFenced, ReadEntries
 from nodes.wire.messages import Message
 from nodes.world import World
@@ -61,7 +61,7 @@ class Bookie:
                 self._know(place, msgspec.msgpack.decode(octets, type=Stored))
             except msgspec.DecodeError as error:
                 raise Damaged(f"record {place} of the journal is none of a bookie's: {error}") from None
-        self._inbox: list[tuple[str, AddEntry | ReadEntries]] = []
+        self._inbox: Inbox[AddEntry | ReadEntries] = Inbox()
         self._wanted = Wake()
         self._replies: list[tuple[str, Message]] = []
         self._told: JournalStored | None = None
@@ -87,7 +87,7 @@ class Bookie:
             self._world.network.send(peer, self._read(message))
         elif isinstance(message, AddEntry | ReadEntries):
             if len(self._inbox) < WAITING_MAX:
-                self._inbox.append((peer, message))
+                self._inbox.put(peer, message)
                 self._wanted.set()
         else:
             self._world.trace.emit(
@@ -122,8 +122,7 @@ class Bookie:
         await self._identity.keep()
         while True:
             await self._wanted.wait()
-            work, self._inbox = self._inbox, []
-            for peer, message in work:
+            for peer, message in self._inbox.take():
                 if isinstance(message, AddEntry):
                     self._add(peer, message)
                 else:

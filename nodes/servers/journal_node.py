@@ -1,9 +1,12 @@
-"""A journal node as Hadoop's Quorum Journal Manager has it: keeps one copy of a group's journal, obeys the writer of the highest epoch.
+"""A journal node as Hadoop's Quorum Journal Manager has it: keeps one copy of each group's journal, obeys the writer of the highest epoch.
 
-The journal is one dense log. Its finished part is the truth on every node; behind it lies at most one open segment, whose end a recovery decides.
+A journal is one dense log. Its finished part is the truth on every node; behind it lies at most one open segment, whose end a recovery decides.
 """
 
 from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
 
 import msgspec
 from crc32c import crc32c
@@ -12,13 +15,14 @@ from nodes.config import MILLISECOND, JournalNodeConfig
 from nodes.errors import Damaged
 from nodes.replicas.anew import start_anew_if_damaged
 from nodes.replicas.log import NOTHING, ReplicaLog, decode_group
-from nodes.storage.identity import Identity
+from nodes.storage.identity import DISK_FILE, Identity
 from nodes.storage.journal_file import Journal
 from nodes.storage.sealed import seal, unseal
 from nodes.trace.events import Warned
 from nodes.trace.ignoring import Ignoring
 from nodes.trace.journal_events import JournalStored, WriterFenced
-from nodes.wake import Wake
+from nodes.units import ROOT_GROUP
+from nodes.wake import Inbox, Wake
 from nodes.wire.calls import Calls
 from nodes.wire.journal_messages import (
     AcceptJournal,
@@ -30,6 +34,7 @@ from nodes.wire.journal_messages import (
     JournalWritten,
     NewEpoch,
     OutOfStep,
+    PruneJournal,
     ReadJournal,
     SegmentFinished,
     StartSegment,
@@ -48,7 +53,7 @@ FETCH_NS = 500 * MILLISECOND
 AHEAD_MAX = 1 << 16
 """Writers that a node may have missed. An epoch within it that nobody writes in is outbid by the next writer, who is told of it."""
 
-Writers = NewEpoch | AcceptJournal | FinishSegment | StartSegment | WriteJournal
+Writers = NewEpoch | AcceptJournal | FinishSegment | StartSegment | WriteJournal | PruneJournal
 
 
 class Kept(msgspec.Struct, array_like=True):
@@ -58,25 +63,48 @@ class Kept(msgspec.Struct, array_like=True):
     written_in: int = 0
     accepted_in: int = 0
     finished: Mark = NOTHING
+    base: Mark = NOTHING
+    """The journal begins behind it, or behind a later group that pruning has made the last of what is gone."""
 
 
-class JournalNode:
-    def __init__(self, world: World, config: JournalNodeConfig):
+class Files(NamedTuple):
+    """Where the journal of one group lies on the disk."""
+
+    journal: str
+    state: str
+    identity: str
+
+
+def files_of(group: int) -> Files:
+    """Those of the first group are called as they were when a node kept one journal only."""
+    suffix = "" if group == ROOT_GROUP else f"-{group}"
+    return Files(f"journal{suffix}", f"{STATE_FILE}{suffix}", f"{DISK_FILE}{suffix}")
+
+
+class KeptJournal:
+    """The journal of one group on one node."""
+
+    def __init__(self, world: World, config: JournalNodeConfig, group: int, calls: Calls):
+        """Raises Damaged, OSError."""
         self._world = world
+        self._group = group
         self._mutations = config.cluster.mutations
         self._others = [name for name in config.cluster.journal.nodes if name != config.name]
+        files = files_of(group)
+        self._state_file = files.state
         try:
-            self._kept = unseal(STATE_FILE, MAGIC, FORMAT, world.disk.read(STATE_FILE), Kept)
+            self._kept = unseal(files.state, MAGIC, FORMAT, world.disk.read(files.state), Kept)
         except FileNotFoundError:
             self._kept = Kept()
-        journal = Journal.open(world.disk, "journal", self._mutations, config.cluster.knobs)
-        self._identity = Identity(world, journal)
-        self._log = ReplicaLog(journal, NOTHING, False)
+        journal = Journal.open(world.disk, files.journal, self._mutations, config.cluster.knobs)
+        self._identity = Identity(world, journal, files.identity)
+        self._log = ReplicaLog(journal, self._base_of(journal), False)
         self._good_sn = 0
         """Everything up to here is committed."""
-        for group in self._log.load():
-            self._good_sn = max(self._good_sn, group.commit_sn)
+        for written in self._log.load():
+            self._good_sn = max(self._good_sn, written.commit_sn)
         self._changed = False
+        self._durably_finished_sn = self._kept.finished.sn
         if journal.doubtful is not None and self._log.last.sn < self._kept.finished.sn:
             self._kept.finished, self._changed = self._log.last, True
         self._good_sn = max(self._good_sn, self._kept.finished.sn)
@@ -84,39 +112,37 @@ class JournalNode:
             raise Damaged(
                 f"the journal ends with sn {self._log.last.sn}, but was finished up to sn {self._kept.finished.sn}"
             )
-        self._calls = Calls(world)
+        self._calls = calls
         self._ignoring = Ignoring(world)
-        self._inbox: list[tuple[str, Writers]] = []
+        self._inbox: Inbox[Writers] = Inbox()
         self._wanted = Wake()
         self._replies: list[tuple[str, Message]] = []
         self._stored = 0
 
-    def start(self) -> None:
-        self._world.network.receive(self.on_message)
-        self._world.scope.spawn(self.run(), "journal")
+    def _base_of(self, journal: Journal) -> Mark:
+        """The mark before the journal's first group. One that was to begin anew and did not get so far does so now."""
+        if journal.first_sn <= self._kept.base.sn:
+            journal.restart_at(self._kept.base.sn + 1)
+        if journal.last_sn < journal.first_sn:
+            return self._kept.base
+        [(_, first)] = journal.entries(journal.first_sn, journal.first_sn)
+        return decode_group(first).previous
 
     # --- steps -------------------------------------------------------------------------------------------------
 
-    def on_message(self, peer: str, message: Message) -> None:
+    def on_message(self, peer: str, message: ReadJournal | Writers) -> None:
         if isinstance(message, ReadJournal):
             self._on_read(peer, message)
-        elif isinstance(message, JournalRead):
-            self._calls.on_reply(peer, message)
-        elif isinstance(message, Writers):
-            if len(self._inbox) < WAITING_MAX:
-                self._inbox.append((peer, message))
-                self._wanted.set()
-        else:
-            self._world.trace.emit(
-                Warned(f"{peer} sent a {type(message).__name__}, which a journal node does not take")
-            )
+        elif len(self._inbox) < WAITING_MAX:
+            self._inbox.put(peer, message)
+            self._wanted.set()
 
     def _on_read(self, peer: str, message: ReadJournal) -> None:
         end = self._kept.finished.sn if message.finished_only else self._good_sn
         if message.epoch and message.epoch == self._kept.promised:
             end = self._log.last.sn
         groups = self._log.octets(message.from_sn, end, READ_OCTETS)
-        self._world.network.send(peer, JournalRead(message.call, message.from_sn, groups))
+        self._world.network.send(peer, JournalRead(message.call, message.from_sn, groups, self._log.base))
 
     # --- the one writer ----------------------------------------------------------------------------------------
 
@@ -125,8 +151,7 @@ class JournalNode:
         await self._identity.keep()
         while True:
             await self._wanted.wait()
-            work, self._inbox = self._inbox, []
-            for peer, message in work:
+            for peer, message in self._inbox.take():
                 try:
                     await self._take(peer, message)
                 except msgspec.DecodeError as error:
@@ -163,6 +188,9 @@ class JournalNode:
             reply = await self._accept(message)
         elif isinstance(message, FinishSegment):
             reply = self._finish(message)
+        elif isinstance(message, PruneJournal):
+            self._log.prune(min(message.sn, self._durably_finished_sn))
+            reply = None
         else:
             reply = await self._start_segment(message)
         if reply is not None:
@@ -214,7 +242,10 @@ class JournalNode:
         """A node that missed something of the segments before copies it from the others first."""
         if message.epoch == self._kept.written_in and message.previous.sn < self._kept.finished.sn:
             return None
-        if message.epoch == self._kept.written_in and message.previous == self._kept.finished:
+        if message.epoch == self._kept.written_in and self._log.holds(message.previous):
+            # It comes late: what is here behind it is this writer's, and acknowledged.
+            if message.previous != self._kept.finished:
+                self._finished(message.previous)
             return None
         if not await self._copy_up_to(message.previous, self._others, 0):
             return OutOfStep(message.epoch)
@@ -228,8 +259,16 @@ class JournalNode:
         log, sn = self._log, self._kept.finished.sn
         for source in sources:
             while not log.holds(last):
-                reply = await self._calls.ask(source, ReadJournal(0, sn + 1, epoch, False), FETCH_NS)
-                if not isinstance(reply, JournalRead) or not reply.groups or sn >= last.sn:
+                reply = await self._calls.ask(
+                    source, ReadJournal(0, self._group, sn + 1, epoch, False), FETCH_NS
+                )
+                if not isinstance(reply, JournalRead) or sn >= last.sn:
+                    break
+                if sn < reply.base.sn <= last.sn:
+                    await self._begin_behind(reply.base)
+                    sn = reply.base.sn
+                    continue
+                if not reply.groups:
                     break
                 for octets in reply.groups:
                     sn += 1
@@ -238,19 +277,77 @@ class JournalNode:
                         self._append(sn, octets)
         return log.holds(last)
 
+    async def _begin_behind(self, base: Mark) -> None:
+        """What is before `base` is pruned elsewhere, so that it was finished: this journal goes on there, with nothing else if it lacks the group.
+
+        Said on the disk before the journal is emptied: a crash in between ends with the same. Raises OSError.
+        """
+        self._finished(base)
+        if self._log.holds(base):
+            return
+        self._kept.base = base
+        await self._keep_state()
+        await self._log.restart_at(base)
+
+    async def _keep_state(self) -> None:
+        finished_sn = self._kept.finished.sn
+        await self._world.disk.replace(self._state_file, seal(MAGIC, FORMAT, self._kept))
+        self._durably_finished_sn = finished_sn
+
     async def _make_durable(self) -> None:
         await self._log.sync()
         if self._stored:
-            self._world.trace.emit(JournalStored(self._log.last.sn, self._log.last.epoch, self._stored))
+            self._world.trace.emit(
+                JournalStored(self._log.last.sn, self._log.last.epoch, self._stored, self._group)
+            )
             self._stored = 0
         if self._changed:
             self._changed = False
-            await self._world.disk.replace(STATE_FILE, seal(MAGIC, FORMAT, self._kept))
+            await self._keep_state()
         replies, self._replies = self._replies, []
         for peer, reply in replies:
             self._world.network.send(peer, reply)
 
 
+class JournalNode:
+    """One process: the journals of all groups, each with a promise, a procedure and an identity of its own."""
+
+    def __init__(self, world: World, config: JournalNodeConfig):
+        self._world = world
+        self._config = config
+        self._calls = Calls(world)
+        self._journals: dict[int, KeptJournal] = {}
+
+    def start(self) -> None:
+        """Raises UnknownJournal, UnknownSeal, other Damaged, OSError of what lies on the disk."""
+        for group in self._config.cluster.groups:
+            files = files_of(group.number)
+            start_anew_if_damaged(
+                self._world, partial(self._open, group.number), [files.state], files.journal, files.identity
+            )
+        self._world.network.receive(self.on_message)
+
+    def _open(self, group: int) -> None:
+        journal = self._journals[group] = KeptJournal(self._world, self._config, group, self._calls)
+        self._world.scope.spawn(journal.run(), f"journal of group {group}")
+
+    def on_message(self, peer: str, message: Message) -> None:
+        if isinstance(message, JournalRead):
+            self._calls.on_reply(peer, message)
+        elif isinstance(message, ReadJournal | Writers):
+            journal = self._journals.get(message.journal)
+            if journal is not None:
+                journal.on_message(peer, message)
+            else:
+                self._world.trace.emit(
+                    Warned(f"{peer} speaks of the journal of group {message.journal}, which is not here")
+                )
+        else:
+            self._world.trace.emit(
+                Warned(f"{peer} sent a {type(message).__name__}, which a journal node does not take")
+            )
+
+
 def start_journal_node(world: World, config: JournalNodeConfig) -> None:
     """Starts a journal node in this world. Raises UnknownJournal, UnknownSeal, other Damaged, OSError of what lies on the disk."""
-    start_anew_if_damaged(world, lambda: JournalNode(world, config).start(), [STATE_FILE])
+    JournalNode(world, config).start()

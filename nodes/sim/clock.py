@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from nodes.faults.table import LARGEST_PPM
 from nodes.sim.loop import Handle, Loop, Machine
 
 EPOCH_NS = 1_700_000_000_000_000_000
@@ -13,7 +14,6 @@ EPOCH_NS = 1_700_000_000_000_000_000
 
 
 MILLION = 1_000_000
-LARGEST_PPM = 500_000
 
 
 class Rate:
@@ -62,7 +62,7 @@ class SimClock:
         """The world ends it, so that a machine has one step less to do; a paused one goes on when it is resumed."""
         loop = self._loop
         over: asyncio.Future[None] = asyncio.Future(loop=loop)
-        loop.at(loop.now_ns + max(0, self._rate.true_ns(duration_ns)), finish, over)
+        loop.later(loop.now_ns + max(0, self._rate.true_ns(duration_ns)), finish, over)
         await over
 
     def call_later(self, duration_ns: int, step: Callable[..., None], *args: Any) -> Handle:

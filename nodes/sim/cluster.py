@@ -41,7 +41,8 @@ from nodes.sim.triggers import Triggers
 from nodes.sim.world import Numbers, SimTrace, SimWorld
 from nodes.storage.records import JournalCorrupt
 from nodes.trace.base import Event
-from nodes.trace.events import Configured, Placed, Stamped, Started, StepTaken, Stopped
+from nodes.trace.events import Configured, FaultInjected, Placed, Stamped, Started, StepTaken, Stopped
+from nodes.trace.present import UNKNOWN, Cause
 from nodes.wire.codec import Codec
 from nodes.wire.messages import Answer
 from nodes.workloads.generator import Workload, start_workload
@@ -140,6 +141,9 @@ class SimCluster:
         self.net = Net(self.loop, Codec(MESSAGES), links)
         self.ensemble = Ensemble(self.loop, links, lambda event: self.tell(COORDINATION, event))
         self.ensemble.max_session_ms = conditions.session_max_ms
+        self._struck: dict[str, Cause] = {}
+        """The last fault that each server was a target of."""
+        self.ensemble.blame = lambda server: self._struck.get(server, UNKNOWN)
         self.servers: dict[str, Server] = {}
         self.workload: Workload | None = None
         self.faults = SimFaults(self)
@@ -310,10 +314,14 @@ class SimCluster:
             self.at_step(stamped.server, event)
 
     def tell(self, server: str, event: Event) -> None:
-        """An event of the world around the servers."""
+        """An event of the world around the servers; what follows in this turn follows from it. Nothing leads to what a schedule does."""
         numbers = self._outside.setdefault(server, Numbers())
-        numbers.number += 1
-        self.emit(Stamped(server, 1, numbers.number, self.now_ns, 0, event))  # type: ignore[arg-type]
+        number = numbers.number = numbers.number + 1
+        by, cause = self.loop.cause if self.loop.runs else UNKNOWN
+        self.loop.cause = (server, number)
+        if isinstance(event, FaultInjected):
+            self._struck.update(dict.fromkeys(event.targets, self.loop.cause))
+        self.emit(Stamped(server, 1, number, self.now_ns, cause, event, "" if by == server else by))  # type: ignore[arg-type]
 
     def event_log_bytes(self) -> bytes:
         """Everything that came out, as it would lie in a trace file; equal for equal seeds."""

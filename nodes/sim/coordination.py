@@ -18,6 +18,7 @@ from nodes.sim.connection import Connection
 from nodes.sim.ensemble import Ensemble
 from nodes.sim.loop import Machine
 from nodes.sim.quorum import MILLISECOND
+from nodes.trace.present import UNKNOWN
 from nodes.world import (
     BadVersion,
     Change,
@@ -88,6 +89,8 @@ class SimCoordination:
         self._ensemble = ensemble
         self._machine = machine
         self._on_state: Callable[[str], None] = lambda state: None
+        self._begun_by = UNKNOWN
+        """What led the server to ask for a session: a connection that comes about by itself follows from it."""
         self._on_close: Callable[[], list[Change]] = list
         self._calls: dict[int, asyncio.Future[Result]] = {}
         self._numbered = 0
@@ -140,6 +143,9 @@ class SimCoordination:
     def _become(self, state: str) -> None:
         if state != self.state:
             self.state = state
+            loop = self._machine.loop
+            if loop.cause == UNKNOWN:
+                loop.cause = loop.began = self._begun_by
             self._on_state(state)
 
     def _forget(self, connection: Connection) -> None:
@@ -236,6 +242,7 @@ class SimCoordination:
     # --- calls -----------------------------------------------------------------------------------------------------
 
     def on_state(self, step: Callable[[str], None]) -> None:
+        self._begun_by = self._machine.loop.cause
         self._on_state = step
 
     def on_close(self, step: Callable[[], list[Change]]) -> None:

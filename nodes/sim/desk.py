@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 
 from nodes.sim.loop import Machine
+from nodes.trace.present import Cause
 
 Step = Callable[[], None]
 
@@ -30,8 +31,8 @@ class Desk:
         """Asked once after each message: what handling it took beyond `message_ns`, a disk's time for instance."""
         self._threads = threads
         """How many of the messages that wait count as ready, so come before what waits for idleness; None for all."""
-        self._waiting: deque[tuple[bool, Step]] = deque()
-        """Messages, and (False) what runs in no time between them."""
+        self._waiting: deque[tuple[bool, Step, Cause]] = deque()
+        """Messages, and (False) what runs in no time between them; with what led to them."""
         self._busy = False
         self.free_ns = 0
         """When the server is done with the message it was given last."""
@@ -43,7 +44,7 @@ class Desk:
 
     def take(self, step: Step) -> None:
         """Runs `step` on the server once it has handled all that came before."""
-        self._waiting.append((True, step))
+        self._waiting.append((True, step, self._machine.loop.cause))
         if not self._busy:
             self._next()
 
@@ -51,13 +52,14 @@ class Desk:
         """Runs `step` behind the messages that are ready now; False when there are none."""
         if self._busy:
             place = len(self._waiting) if self._threads is None else self._threads
-            self._waiting.insert(place, (False, step))
+            self._waiting.insert(place, (False, step, self._machine.loop.cause))
         return self._busy
 
     def _next(self) -> None:
         self._busy = True
         while self._waiting:
-            is_message, step = self._waiting.popleft()
+            is_message, step, cause = self._waiting.popleft()
+            self._machine.loop.cause = self._machine.loop.began = cause
             if is_message:
                 self._machine.call_later(self._message_ns, self._handle, step)
                 return

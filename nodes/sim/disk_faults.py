@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from nodes.faults.check import FaultUnsupported
 from nodes.sim.conditions import CAPACITY
-from nodes.sim.faulting import Faulting, FaultUnsupported, count_of, nanos, one_of, share_of
-from nodes.sim.medium import FAILING
+from nodes.sim.faulting import OF_TABLE, Faulting, fault_verb, nanos
 from nodes.storage.rot import NothingToRot, choose, draw
-
-TIMES_MOST = 1_000_000
-PLACES = ("middle", "drawn")
 
 
 class DiskFaults(Faulting):
     """What was lost or damaged stays so when the fault ends."""
 
-    def slow_disk(self, server: str, ms: int = 100, spread_ms: int = 0, share: float = 1.0) -> int:
+    @fault_verb
+    def slow_disk(
+        self, server: str, ms: float = OF_TABLE, spread_ms: float = OF_TABLE, share: float = OF_TABLE
+    ) -> int:
         """A share of the syncs takes `ms` and up to `spread_ms` longer; 0 for both ends it."""
-        store, slow_ns, spread_ns = self._server(server).store, nanos(ms), nanos(spread_ms)
-        store.slow_share = share_of(share)
-        store.slow_ns, store.slow_spread_ns = slow_ns, spread_ns
+        store = self._server(server).store
+        store.slow_ns, store.slow_spread_ns, store.slow_share = nanos(ms), nanos(spread_ms), share
         if not ms and not spread_ms:
             return self._end(server, "slow_disk")
         more: dict[str, Any] = (
@@ -28,14 +27,13 @@ class DiskFaults(Faulting):
         )
         return self._begin("slow_disk", [server], ms=ms, **more)
 
-    def fail_disk(self, server: str, on: bool = True, what: str = "all", times: int = 0) -> int:
+    @fault_verb
+    def fail_disk(self, server: str, on: bool = OF_TABLE, what: str = OF_TABLE, times: int = OF_TABLE) -> int:
         """Accesses of a kind fail, the next `times` of them or, for 0, until it is ended.
 
         What a failed sync left behind is read as it was written; no later sync of the file makes it durable.
         """
         store = self._server(server).store
-        one_of("what", what, FAILING)
-        count_of("times", times, TIMES_MOST)
         if not on:
             store.fails = False
             store.failing.clear()
@@ -46,19 +44,20 @@ class DiskFaults(Faulting):
         store.failing[what] = times or -1
         return self._begin("fail_disk", [server], on=on, what=what, times=times)
 
-    def fill_disk(self, server: str, free: int = 0, on: bool = True) -> int:
+    @fault_verb
+    def fill_disk(self, server: str, free: int = OF_TABLE, on: bool = OF_TABLE) -> int:
         """Leaves room for so many bytes, whatever is removed or written from now on changes that."""
         store = self._server(server).store
         if not on:
             store.capacity = self._cluster.conditions.disk_capacity
             return self._end(server, "fill_disk")
-        store.capacity = min(store.used() + count_of("free", free, CAPACITY), CAPACITY)
+        store.capacity = min(store.used() + free, CAPACITY)
         return self._begin("fill_disk", [server], free=free)
 
-    def corrupt(self, server: str, what: str = "journal", place: str = "middle") -> int:
+    @fault_verb
+    def corrupt(self, server: str, what: str = OF_TABLE, place: str = OF_TABLE) -> int:
         """Flips one bit: in the middle of the newest such file, or of any such file at a place that is drawn."""
         store = self._server(server).store
-        one_of("place", place, PLACES)
         sizes = {path: len(file.octets) for path, file in store.files.items()}
         rng = store.stream(self._cluster.now_ns)
         try:
@@ -66,4 +65,4 @@ class DiskFaults(Faulting):
         except NothingToRot as error:
             raise FaultUnsupported(f"{server}: {error}") from None
         store.files[path].octets[offset] ^= 1 if place == "middle" else 1 << rng.randrange(8)
-        return self._begin("corrupt", [server], lasting=False, what=what)
+        return self._begin("corrupt", [server], what=what)

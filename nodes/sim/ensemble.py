@@ -22,6 +22,7 @@ from nodes.sim.loop import Loop
 from nodes.sim.quorum import MILLISECOND, Entry, Member, NoQuorum, Quorum
 from nodes.trace.base import Event
 from nodes.trace.observer import Observer
+from nodes.trace.present import UNKNOWN, Cause
 
 if TYPE_CHECKING:
     from nodes.sim.coordination import SimCoordination
@@ -45,6 +46,8 @@ class Ensemble:
         self._owners: dict[int, Connection] = {}
         """The connection on which the leader takes a session's writes; those on earlier ones are refused, as ZooKeeper does."""
         self._emit = emit
+        self.blame: Callable[[str], Cause] = lambda server: UNKNOWN
+        """What kept a server from saying that it lives: the last fault that struck it."""
         self._due_ms = -1
         self._first = False
         self.quorum = Quorum(loop, links, list(MEMBERS), self._deliver, self._stopped_serving)
@@ -262,6 +265,8 @@ class Ensemble:
             sessions = self.leader.tree.sessions
             for session in sessions.due(self.now_ms):
                 sessions.suspend(session)
+                owner = self._owners.get(session)
+                self.loop.cause = UNKNOWN if owner is None else self.blame(owner.owner.name)
                 self.quorum.propose(Entry(session, ops.CloseSession(expired=True), self.now_ms))
         self._arm()
 

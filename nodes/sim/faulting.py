@@ -1,20 +1,38 @@
-"""What all fault verbs of the simulator share: numbers, events, checked options."""
+"""What all fault verbs of the simulator share: numbers, events, options as the table of faults has them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import functools
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from nodes.config import MILLISECOND
+from nodes.faults.check import FaultUnsupported, options_of, resolved, verb_named
+from nodes.faults.table import lasts
 from nodes.trace.events import FaultEnded, FaultInjected, Stopped
 
 if TYPE_CHECKING:
     from nodes.sim.cluster import Server, SimCluster
 
-HOUR_MS = 3_600_000
+OF_TABLE: Any = None
+"""Stands in a signature for the default that the table of faults has."""
+F = TypeVar("F", bound=Callable[..., int])
 
 
-class FaultUnsupported(Exception):
-    """What was asked for is impossible here or now; one line says why."""
+def fault_verb(method: F) -> F:
+    """The method does the verb of its name. Its options are checked against the table and get their defaults from there, whoever calls it."""
+    verb = verb_named(method.__name__, "simulated")
+    known, signature = options_of(verb, "simulated"), inspect.signature(method)
+
+    @functools.wraps(method)
+    def checked(*targets: Any, **options: Any) -> int:
+        bound = signature.bind(*targets, **options)
+        given = {name: value for name, value in bound.arguments.items() if name in known}
+        bound.arguments.update(resolved(verb, given, "simulated"))
+        return method(*bound.args, **bound.kwargs)
+
+    return cast(F, checked)
 
 
 class Faulting:
@@ -26,9 +44,9 @@ class Faulting:
         self.standing: dict[int, tuple[str, list[str]]] = {}
         """Faults in force: number to (verb, targets)."""
 
-    def _begin(self, verb: str, targets: list[str], lasting: bool = True, **options: Any) -> int:
+    def _begin(self, verb: str, targets: list[str], **options: Any) -> int:
         self._count += 1
-        if lasting:
+        if lasts(verb):
             self.standing[self._count] = (verb, targets)
         self._cluster.tell("control", FaultInjected(self._count, verb, targets, options))
         return self._count
@@ -72,29 +90,5 @@ class Faulting:
         return server
 
 
-def nanos(ms: Any) -> int:
-    """Raises FaultUnsupported for what is no duration between 0 and an hour."""
-    if type(ms) is not int or not 0 <= ms <= HOUR_MS:
-        raise FaultUnsupported(f"{ms!r} is no number of milliseconds between 0 and {HOUR_MS}")
-    return ms * MILLISECOND
-
-
-def share_of(share: Any) -> float:
-    """Raises FaultUnsupported for what is no share."""
-    if type(share) not in (int, float) or not 0 <= share <= 1:
-        raise FaultUnsupported(f"{share!r} is no share between 0 and 1")
-    return float(share)
-
-
-def count_of(what: str, count: Any, most: int) -> int:
-    """Raises FaultUnsupported."""
-    if type(count) is not int or not 0 <= count <= most:
-        raise FaultUnsupported(f"{what} is {count!r}: a whole number between 0 and {most} is expected")
-    return count
-
-
-def one_of(what: str, word: Any, words: tuple[str, ...]) -> str:
-    """Raises FaultUnsupported."""
-    if word not in words:
-        raise FaultUnsupported(f"{what} {word!r}: say one of {', '.join(words)}")
-    return str(word)
+def nanos(ms: float) -> int:
+    return round(ms * MILLISECOND)

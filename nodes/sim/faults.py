@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from nodes.config import MILLISECOND
 from nodes.families import family_named
-from nodes.sim.clock import LARGEST_PPM
+from nodes.faults.check import FaultUnsupported, check_count, resolved, verb_named
+from nodes.faults.table import STOPPING
 from nodes.sim.disk_faults import DiskFaults
 from nodes.sim.ensemble import COORDINATION, MEMBERS
-from nodes.sim.faulting import HOUR_MS, FaultUnsupported, one_of
+from nodes.sim.faulting import OF_TABLE, fault_verb
 from nodes.sim.group_faults import GroupFaults
-from nodes.sim.link_faults import LINK_VERBS, LinkFaults
-from nodes.sim.medium import TORN
+from nodes.sim.link_faults import LinkFaults
 
 if TYPE_CHECKING:
     from nodes.sim.cluster import Server, SimCluster
 
-__all__ = ["LINK_VERBS", "FaultUnsupported", "SimFaults"]
-
 ALIASES = {"zk1": "coordination1", "zk2": "coordination2", "zk3": "coordination3"}
 """What the servers of the ensemble are called in containers."""
-ONE_BY_ONE = ("crash", "power_loss", "new_disk", "stop", "restart", "pause", "resume", "gone")
-"""Verbs that take any number of servers."""
 
 
 class SimFaults(LinkFaults, DiskFaults, GroupFaults):
@@ -37,32 +32,19 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
 
     def do(self, verb: str, targets: list[str], options: dict[str, Any] | None = None) -> int:
         """Any verb by its name. Raises FaultUnsupported."""
-        method: Callable[..., int] | None = getattr(self, verb, None) if not verb.startswith("_") else None
-        if method is None or verb in ("do", "standing", "added"):
-            raise FaultUnsupported(f"there is no fault {verb!r}")
-        given = dict(options or {})
+        row = verb_named(verb, "simulated")
+        given = resolved(row, options or {}, "simulated")
         targets = [ALIASES.get(target, target) for target in targets]
-        if verb in ONE_BY_ONE:
-            if not targets:
-                raise FaultUnsupported(f"{verb} takes at least one server")
-            return max(self._called(verb, method, [target], given) for target in targets)
-        several = "others" in given or given.get("island", False)
-        return self._called(verb, method, [targets] if several else targets, given)
-
-    @staticmethod
-    def _called(verb: str, method: Callable[..., int], targets: list[Any], options: dict[str, Any]) -> int:
-        known = inspect.signature(method)
-        for option in options:
-            if option not in known.parameters:
-                raise FaultUnsupported(f"{verb} has no option {option!r}")
-        try:
-            known.bind(*targets, **options)
-        except TypeError:
-            raise FaultUnsupported(f"{verb} does not take {len(targets)} targets with {options}") from None
-        return method(*targets, **options)
+        check_count(row, targets, given)
+        method: Callable[..., int] = getattr(self, verb)
+        if row.each:
+            return max(method(target, **given) for target in targets)
+        several = row.most_targets(given) > row.counts[1]
+        return method(*([targets] if several else targets), **given)
 
     # --- processes -------------------------------------------------------------------------------------------------
 
+    @fault_verb
     def crash(self, server: str) -> int:
         if server in (COORDINATION, *MEMBERS):
             if not self._cluster.ensemble.runs(server):
@@ -86,16 +68,17 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
             target.world.coordination.crashed()
         self._end(target.name, "pause")
 
-    def power_loss(self, server: str, torn: str = "prefix") -> int:
+    @fault_verb
+    def power_loss(self, server: str, torn: str = OF_TABLE) -> int:
         """Kills the process; `torn` says what is left of bytes that were not synced (nodes/sim/medium.py)."""
         target = self._server(server, "running", "paused")
-        one_of("torn", torn, TORN)
         options: dict[str, Any] = {} if torn == "prefix" else {"torn": torn}
         fault = self._begin("power_loss", [server], **options)
         self._end_life(target)
         target.store.lose_power(torn, self._cluster.now_ns)
         return fault
 
+    @fault_verb
     def new_disk(self, server: str) -> int:
         """The server gets an empty disk, and is stopped; one that runs is killed first."""
         target = self._server(server)
@@ -105,20 +88,33 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
         target.store.replace_medium()
         return fault
 
+    @fault_verb
+    def respawn(self, server: str) -> int:
+        """The process is killed and started again at the same moment: coordination still knows its old session."""
+        target = self._server(server, "running", "paused")
+        fault = self._begin("respawn", [server])
+        self._kill(target)
+        self._cluster.start(target)
+        self._end(server, "respawn")
+        return fault
+
+    @fault_verb
     def gone(self, server: str) -> int:
         """The machine is lost: its process ends as by a crash, and it never starts again."""
         target = self._server(server)
         if target.process != "stopped":
             self._kill(target)
         self._cluster.lose_for_ever(target)
-        return self._begin("gone", [server], lasting=False)
+        return self._begin("gone", [server])
 
+    @fault_verb
     def stop(self, server: str) -> int:
         target = self._server(server, "running")
         fault = self._begin("stop", [server])
         self._quit(target, "asked to")
         return fault
 
+    @fault_verb
     def restart(self, server: str) -> int:
         if server in (COORDINATION, *MEMBERS):
             if self._cluster.ensemble.runs_whole(server):
@@ -128,14 +124,16 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
                 return max([self._end(name, "crash") for name in (server, *MEMBERS)])
         else:
             self._cluster.start(self._server(server, "stopped"))
-        return self._end(server, "crash", "stop", "power_loss", "new_disk")
+        return self._end(server, *STOPPING)
 
+    @fault_verb
     def pause(self, server: str) -> int:
         target = self._server(server, "running")
         assert target.machine is not None
         target.machine.pause()
         return self._begin("pause", [server])
 
+    @fault_verb
     def resume(self, server: str) -> int:
         target = self._server(server, "paused")
         assert target.machine is not None and target.world is not None
@@ -146,24 +144,27 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
 
     # --- coordination ----------------------------------------------------------------------------------------------
 
+    @fault_verb
     def expire_session(self, server: str) -> int:
         self._server(server)
         self._needs_quorum()
-        fault = self._begin("expire_session", [server], lasting=False)
+        fault = self._begin("expire_session", [server])
         session = self._cluster.ensemble.session_of(server)
         if session:
             self._cluster.ensemble.expire(session)
         return fault
 
+    @fault_verb
     def take_lock(self, group: str) -> int:
         owner = self._cluster.ensemble.observer.holders.get(group, "")
         if not owner:
             raise FaultUnsupported(f"nobody holds the lock of {group} now")
         self._needs_quorum()
-        fault = self._begin("take_lock", [group, owner], lasting=False)
+        fault = self._begin("take_lock", [group, owner])
         self._cluster.ensemble.take_lock(group)
         return fault
 
+    @fault_verb
     def force_view(self, group: str) -> int:
         cluster = self._cluster
         if group not in [each.name for each in cluster.config.groups]:
@@ -175,7 +176,7 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
         asked = next((name for name in running if self._changes_view(name, group)), "")
         if not asked:
             raise FaultUnsupported(f"no member of {group} is there now")
-        return self._begin("force_view", [group, asked], lasting=False)
+        return self._begin("force_view", [group, asked])
 
     def _changes_view(self, name: str, group: str) -> bool:
         if self._cluster.servers[name].group != group:
@@ -184,10 +185,9 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
 
     # --- disks, clocks, servers ------------------------------------------------------------------------------------
 
-    def skew_clock(self, server: str, ms: int) -> int:
+    @fault_verb
+    def skew_clock(self, server: str, ms: int = OF_TABLE) -> int:
         """Puts its time of day so far forward or back; 0 ends it."""
-        if type(ms) is not int or abs(ms) > HOUR_MS:
-            raise FaultUnsupported(f"{ms!r} is no number of milliseconds within an hour")
         target = self._server(server)
         target.skew_ns = ms * MILLISECOND
         if target.world is not None:
@@ -195,20 +195,20 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
         ended = self._end(server, "skew_clock")
         return self._begin("skew_clock", [server], ms=ms) if ms else ended
 
-    def drift_clock(self, server: str, ppm: int) -> int:
+    @fault_verb
+    def drift_clock(self, server: str, ppm: int = OF_TABLE) -> int:
         """Lets its monotonic clock, and with it all its timers, run faster by so many parts per million, or slower; 0 ends it."""
-        if type(ppm) is not int or abs(ppm) > LARGEST_PPM:
-            raise FaultUnsupported(f"{ppm!r} is no number of parts per million within {LARGEST_PPM}")
         self._server(server).rate.run_at(ppm)
         ended = self._end(server, "drift_clock")
         return self._begin("drift_clock", [server], ppm=ppm) if ppm else ended
 
+    @fault_verb
     def add_server(self, group: str) -> int:
         if group not in [each.name for each in self._cluster.config.groups]:
             raise FaultUnsupported(f"there is no group {group!r}")
         names = [name for name, server in self._cluster.servers.items() if server.group]
         number = max(int("".join(filter(str.isdigit, name)) or 0) for name in names) + 1
         self.added = f"mds{number}"
-        fault = self._begin("add_server", [group], lasting=False, name=self.added)
+        fault = self._begin("add_server", [group], name=self.added)
         self._cluster.add(self.added, group)
         return fault

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nodes.families import family_named
-from nodes.sim.faulting import Faulting, FaultUnsupported
+from nodes.faults.check import FaultUnsupported
+from nodes.sim.faulting import Faulting, fault_verb
 from nodes.trace.events import Configured, Stamped
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 
 class GroupFaults(Faulting):
+    @fault_verb
     def force(self, *targets: str) -> int:
         """[GROUP,] SERVER: it serves without the quorum that safety asks for; refused while somebody serves.
 
@@ -41,8 +43,9 @@ class GroupFaults(Faulting):
         if cluster.ensemble.observer.holders.get(group, server) != server:
             self._needs_quorum()
             cluster.ensemble.take_lock(group)
-        return self._begin("force", [group, server], lasting=False, sn=sn)
+        return self._begin("force", [group, server], sn=sn)
 
+    @fault_verb
     def remove_server(self, server: str) -> int:
         """It leaves its group for good: once it is counted no more its process is stopped. The order ends with the active's tenure."""
         cluster, target = self._cluster, self._server(server)
@@ -55,7 +58,7 @@ class GroupFaults(Faulting):
         refused = cluster.ask(active, {"do": "remove", "server": server})["refused"]
         if refused:
             raise FaultUnsupported(refused)
-        fault = self._begin("remove_server", [server], lasting=False)
+        fault = self._begin("remove_server", [server])
         cluster.on_event(lambda stamped: self._on_configured(target, stamped))
         for stamped in reversed(cluster.events):
             if type(stamped.event) is Configured and stamped.event.group == target.group:

@@ -6,8 +6,10 @@ import random
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from nodes.faults.check import FaultUnsupported
+from nodes.faults.table import LINK_VERBS
 from nodes.sim.ensemble import COORDINATION, MEMBERS
-from nodes.sim.faulting import Faulting, FaultUnsupported, nanos, one_of, share_of
+from nodes.sim.faulting import OF_TABLE, Faulting, fault_verb, nanos
 from nodes.sim.links import Link
 from nodes.sim.network import Net
 from nodes.wire.messages import Message
@@ -15,8 +17,6 @@ from nodes.wire.messages import Message
 if TYPE_CHECKING:
     from nodes.sim.cluster import SimCluster
 
-DIRECTIONS = ("both", "to", "from")
-LINK_VERBS = ("cut", "delay", "lose", "duplicate", "reorder", "damage", "clog", "hold")
 Ends = str | Sequence[str]
 """One name, or several."""
 
@@ -96,7 +96,6 @@ class LinkFaults(Faulting):
     def _links(
         self, a: Ends, b: str | None, others: Ends | None, direction: str
     ) -> dict[tuple[str, str], Link]:
-        one_of("direction", direction, DIRECTIONS)
         if a == b:
             raise FaultUnsupported(f"{a} has no link to itself")
         ones, there = self._ends(a, b, others)
@@ -130,13 +129,14 @@ class LinkFaults(Faulting):
 
     # --- verbs -----------------------------------------------------------------------------------------------------
 
+    @fault_verb
     def cut(
         self,
         a: Ends,
         b: str | None = None,
-        direction: str = "both",
-        others: Ends | None = None,
-        island: bool = False,
+        direction: str = OF_TABLE,
+        others: Ends | None = OF_TABLE,
+        island: bool = OF_TABLE,
     ) -> int:
         """Nothing gets through. `island` cuts several off from all others, not from each other."""
         if not island:
@@ -147,52 +147,61 @@ class LinkFaults(Faulting):
             "cut", [*([a] if isinstance(a, str) else a), *([b] if b else [])], None, direction, None, cut=True
         )
 
+    @fault_verb
     def delay(
         self,
         a: Ends,
         b: str | None = None,
-        ms: int = 100,
-        direction: str = "both",
-        others: Ends | None = None,
+        ms: float = OF_TABLE,
+        direction: str = OF_TABLE,
+        others: Ends | None = OF_TABLE,
     ) -> int:
         return self._break("delay", a, b, direction, others, delay_ns=nanos(ms))
 
+    @fault_verb
     def lose(
-        self, a: Ends, b: str | None = None, share: float = 0.1, direction: str = "both",
-        others: Ends | None = None,
+        self, a: Ends, b: str | None = None, share: float = OF_TABLE, direction: str = OF_TABLE,
+        others: Ends | None = OF_TABLE,
     ) -> int:  # fmt: skip
         """Towards coordination TCP sends again: losses are delays there."""
-        return self._break("lose", a, b, direction, others, lose=share_of(share))
+        return self._break("lose", a, b, direction, others, lose=share)
 
+    @fault_verb
     def duplicate(
-        self, a: Ends, b: str | None = None, share: float = 0.1, direction: str = "both",
-        others: Ends | None = None,
+        self, a: Ends, b: str | None = None, share: float = OF_TABLE, direction: str = OF_TABLE,
+        others: Ends | None = OF_TABLE,
     ) -> int:  # fmt: skip
-        return self._break("duplicate", a, b, direction, others, duplicate=share_of(share))
+        return self._break("duplicate", a, b, direction, others, duplicate=share)
 
+    @fault_verb
     def reorder(
-        self, a: Ends, b: str | None = None, share: float = 0.1, direction: str = "both",
-        others: Ends | None = None,
+        self, a: Ends, b: str | None = None, share: float = OF_TABLE, direction: str = OF_TABLE,
+        others: Ends | None = OF_TABLE,
     ) -> int:  # fmt: skip
-        return self._break("reorder", a, b, direction, others, reorder=share_of(share))
+        return self._break("reorder", a, b, direction, others, reorder=share)
 
+    @fault_verb
     def damage(
-        self, a: Ends, b: str | None = None, share: float = 0.1, direction: str = "both",
-        others: Ends | None = None,
+        self, a: Ends, b: str | None = None, share: float = OF_TABLE, direction: str = OF_TABLE,
+        others: Ends | None = OF_TABLE,
     ) -> int:  # fmt: skip
         """Flips a bit in the content of packets: what checksums of their own guard."""
-        return self._break("damage", a, b, direction, others, damage=share_of(share))
+        return self._break("damage", a, b, direction, others, damage=share)
 
-    def clog(self, a: Ends, b: str | None = None, direction: str = "both", others: Ends | None = None) -> int:
+    @fault_verb
+    def clog(
+        self, a: Ends, b: str | None = None, direction: str = OF_TABLE, others: Ends | None = OF_TABLE
+    ) -> int:
         """Messages pile up at the far end; `unclog` delivers them, those of one link in their order."""
         links = list(self._links(a, b, others, direction).values())
         for link in links:
             link.clog()
         return self._begin_on(links, "clog", a, b, direction, others)
 
+    @fault_verb
     def hold(
-        self, a: Ends, b: str | None = None, kind: str = "", direction: str = "both",
-        others: Ends | None = None, lost: bool = False,
+        self, a: Ends, b: str | None = None, kind: str = OF_TABLE, direction: str = OF_TABLE,
+        others: Ends | None = OF_TABLE, lost: bool = OF_TABLE,
     ) -> int:  # fmt: skip
         """Messages of this kind wait, whatever else travels; when the link is healed they arrive late, or are `lost`."""
         links = self._links(a, b, others, direction)
@@ -200,9 +209,10 @@ class LinkFaults(Faulting):
         self._withheld.append(Withheld(self._cluster.net, number, kind, links, lost))
         return number
 
+    @fault_verb
     def unclog(
-        self, a: Ends | None = None, b: str | None = None, direction: str = "both",
-        others: Ends | None = None,
+        self, a: Ends | None = None, b: str | None = None, direction: str = OF_TABLE,
+        others: Ends | None = OF_TABLE,
     ) -> int:  # fmt: skip
         """Opens clogged links, in an order that the seed and the time choose; without names all of them."""
         links = self._chosen(a, b, others, direction)
@@ -243,9 +253,10 @@ class LinkFaults(Faulting):
             for each in links
         )
 
+    @fault_verb
     def heal(
-        self, a: Ends | None = None, b: str | None = None, direction: str = "both",
-        others: Ends | None = None, kind: str = "",
+        self, a: Ends | None = None, b: str | None = None, direction: str = OF_TABLE,
+        others: Ends | None = OF_TABLE, kind: str = OF_TABLE,
     ) -> int:  # fmt: skip
         """Mends links, clogged ones too; without names all of them. With `kind` only messages of this kind that were held go on.
 
@@ -268,6 +279,7 @@ class LinkFaults(Faulting):
         self._withheld = [held for held in self._withheld if held not in ended]
         return newest
 
+    @fault_verb
     def heal_all(self) -> int:
         return self.heal()
 

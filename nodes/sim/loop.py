@@ -20,6 +20,7 @@ from itertools import count
 from typing import Any
 
 from nodes.errors import Damaged
+from nodes.trace.present import UNKNOWN, Cause
 
 SECOND = 1_000_000_000
 LIMIT = 1_000_000
@@ -66,8 +67,9 @@ class Machine:
         self.context = contextvars.Context()
         """Given to every task of this life, so that whoever wakes it, it runs here; nothing is ever run inside it."""
         self.context.run(_machine.set, self)
-        self.queue: deque[tuple[Callable[..., Any], tuple[Any, ...]]] = deque()
-        self.idle: list[Callable[[], None]] = []
+        self.queue: deque[tuple[Callable[..., Any], tuple[Any, ...], Cause]] = deque()
+        """What is ready, and what led to it."""
+        self.idle: list[tuple[Callable[[], None], Cause]] = []
         self.at_turn_end: list[Callable[[], None]] = []
         """What leaves at the end of the present turn: trace, then messages."""
         self.tasks: dict[int, asyncio.Task[Any]] = {}
@@ -82,19 +84,25 @@ class Machine:
     def call(self, callback: Callable[..., Any], *args: Any) -> None:
         """Runs a callback on this machine, after all that waits there."""
         if not self.dead:
-            self.queue.append((callback, args))
+            self.queue.append((callback, args, self.loop.cause))
             if not self.queued and not self.paused:
                 self.queued = True
                 self.loop.runnable.append(self)
 
+    def when_idle(self, step: Callable[[], None]) -> None:
+        """Runs a step once after all that is ready."""
+        self.idle.append((step, self.loop.cause))
+        self.loop.wake(self)
+
     def call_first(self, callback: Callable[..., Any], *args: Any) -> None:
         """Runs a callback before all that waits on this machine."""
-        self.queue.appendleft((callback, args))
+        self.queue.appendleft((callback, args, self.loop.cause))
         self.loop.wake(self)
 
     def call_later(self, delay_ns: int, callback: Callable[..., Any], *args: Any) -> Handle:
+        """A timer goes on with what led to the turn that set it."""
         handle = Handle(self, callback, args)
-        self.loop.at(self.loop.now_ns + max(0, delay_ns), handle.due)
+        self.loop.later(self.loop.now_ns + max(0, delay_ns), handle.due)
         return handle
 
     async def stalled(self) -> None:
@@ -140,11 +148,13 @@ class Loop(asyncio.AbstractEventLoop):
 
     def __init__(self, rng: random.Random):
         self.now_ns = 0
+        self.cause = self.began = UNKNOWN
+        """Of what happens now, and of the present callback (nodes/trace/present.py)."""
         self.dispatched = 0
         self._left = LIMIT
         """Steps that may still be done before time goes on."""
         self._seed = rng.getrandbits(64)
-        self._timers: list[tuple[int, int, Callable[..., None], tuple[Any, ...]]] = []
+        self._timers: list[tuple[int, int, Callable[..., None], tuple[Any, ...], Cause]] = []
         self._number = count(1).__next__
         self.runnable: list[Machine] = []
         """Machines that have something to do; each once."""
@@ -166,7 +176,11 @@ class Loop(asyncio.AbstractEventLoop):
 
     def at(self, at_ns: int, callback: Callable[..., None], *args: Any) -> None:
         """Runs a callback of the world itself (no machine's) at this time; equal times in the order of asking."""
-        heappush(self._timers, (at_ns, self._number(), callback, args))
+        heappush(self._timers, (at_ns, self._number(), callback, args, self.cause))
+
+    def later(self, at_ns: int, callback: Callable[..., None], *args: Any) -> None:
+        """The same, as a timer: it follows from what began this turn, not from what the turn has told."""
+        heappush(self._timers, (at_ns, self._number(), callback, args, self.began))
 
     def wake(self, machine: Machine) -> None:
         if not machine.queued and not machine.paused and not machine.dead and (machine.queue or machine.idle):
@@ -185,6 +199,7 @@ class Loop(asyncio.AbstractEventLoop):
             return self._run(until_ns, done)
         finally:
             self.runs = False
+            self.cause = self.began = UNKNOWN
             self._current = self._outside
             sys.set_asyncgen_hooks(*hooks)
             events._set_running_loop(before)
@@ -209,7 +224,8 @@ class Loop(asyncio.AbstractEventLoop):
             now_ns = self.now_ns = timers[0][0]
             self._left = LIMIT
             while timers and timers[0][0] == now_ns:
-                _, _, callback, args = heappop(timers)
+                _, _, callback, args, self.cause = heappop(timers)
+                self.began = self.cause
                 callback(*args)
 
     def _pick(self) -> Machine:
@@ -235,7 +251,8 @@ class Loop(asyncio.AbstractEventLoop):
         take = queue.popleft
         while True:
             while queue:
-                callback, args = take()
+                callback, args, self.cause = take()
+                self.began = self.cause
                 left -= 1
                 callback(*args)
                 if machine.halted or left < 0:
@@ -245,8 +262,7 @@ class Loop(asyncio.AbstractEventLoop):
             if machine.halted or not machine.idle:
                 break
             idle, machine.idle = machine.idle, []
-            for step in idle:
-                machine.call(step)
+            queue.extend((step, (), cause) for step, cause in idle)
         self.dispatched += self._left - left
         self._left = left
         machine.queued = False
@@ -281,7 +297,7 @@ class Loop(asyncio.AbstractEventLoop):
         """Nobody cancels what asyncio calls soon, so there is no handle."""
         machine = self._current if context is None else context.get(_machine) or self._current
         if not machine.dead:
-            machine.queue.append((callback, args))
+            machine.queue.append((callback, args, self.cause))
             if not machine.queued and not machine.paused:
                 machine.queued = True
                 self.runnable.append(machine)

@@ -7,13 +7,10 @@ import os
 import random
 from collections.abc import Callable
 
+from nodes.faults.table import TORN
 from nodes.sim.conditions import CALM, CAPACITY, Conditions
 
 SECTOR = 512
-TORN = ("prefix", "nothing", "everything", "sectors", "zeros", "any")
-"""What a power loss leaves of bytes that were not synced: those up to some place, none, all, an arbitrary subset of the sectors, the length
-without any byte, or one of these for each loss."""
-FAILING = ("all", "sync", "read", "write")
 LEFT_BEHIND = ".new"
 """Ends the name of the file that an interrupted `replace` leaves."""
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from nodes.sim.desk import Desk
 from nodes.sim.links import Link, Links
 from nodes.sim.loop import Loop, Machine
+from nodes.trace.present import OF_CALLS, Cause, cause_of
 from nodes.wire.codec import Codec
 from nodes.wire.damage import damaged
 from nodes.wire.messages import Message
@@ -14,6 +15,8 @@ from nodes.wire.messages import Message
 Reached = Callable[[str, str, str, str, Message, Callable[[], None]], None]
 """Called with ("sent" or "delivered", "before" or "after", sender, receiver, message, what is to be done first if anything strikes here)."""
 Match = Callable[[str, str, Message], bool]
+Caused = tuple[list[Message], list[Cause]]
+"""Messages, and what led to each of them: that travels beside the frame's octets."""
 
 
 class Held:
@@ -44,6 +47,8 @@ class Net:
         self.links = links
         self.hosts: dict[str, SimNetwork] = {}
         self.holds: list[Held] = []
+        self._kept: dict[int, tuple[Message, Cause]] = {}
+        """What led to messages that are held; by the identity of the message, which is kept so that no other one takes it."""
         self.delivered = 0
         self.on_sent: Callable[[str, str, Message], None] | None = None
         """Told (sender, receiver, message) of everything that leaves a server, whatever becomes of it."""
@@ -51,103 +56,120 @@ class Net:
         """Lets a schedule strike at a message."""
 
     def hold(self, match: Match) -> Held:
+        if not self.holds:
+            self._kept.clear()
         held = Held(self, match)
         self.holds.append(held)
         return held
 
     def carry(self, sender: str, receiver: str, messages: list[Message]) -> None:
+        """What a schedule sends in somebody's name, or lets go on."""
+        present = self.loop.cause
+        kept = [self._kept.get(id(message), (message, present)) for message in messages]
+        self.take(sender, receiver, (messages, [cause_of(message, cause) for message, cause in kept]))
+
+    def take(self, sender: str, receiver: str, caused: Caused) -> None:
         """Takes what a sender sent in one turn."""
         if self.reached is not None and sender in self.hosts:
-            self._carry_one_by_one(self.reached, sender, receiver, messages)
+            self._carry_one_by_one(self.reached, sender, receiver, caused)
         else:
-            self._carry(sender, receiver, messages)
+            self._carry(sender, receiver, caused)
 
-    def _carry_one_by_one(
-        self, reached: Reached, sender: str, receiver: str, messages: list[Message]
-    ) -> None:
+    def _carry_one_by_one(self, reached: Reached, sender: str, receiver: str, caused: Caused) -> None:
         """They leave together all the same, unless something strikes between two of them."""
-        machine, going = self.hosts[sender].machine, list[Message]()
+        machine, messages, causes = self.hosts[sender].machine, list[Message](), list[Cause]()
 
         def leave() -> None:
-            self._carry(sender, receiver, going)
-            going.clear()
+            self._carry(sender, receiver, (messages.copy(), causes.copy()))
+            messages.clear()
+            causes.clear()
 
-        for message in messages:
+        for message, cause in zip(*caused, strict=True):
+            self.loop.cause = cause
             reached("sent", "before", sender, receiver, message, leave)
             if machine.dead:
                 return
-            going.append(message)
+            messages.append(message)
+            causes.append(cause)
             reached("sent", "after", sender, receiver, message, leave)
             if machine.dead:
                 return
         leave()
 
-    def _carry(self, sender: str, receiver: str, messages: list[Message]) -> None:
+    def _carry(self, sender: str, receiver: str, caused: Caused) -> None:
         if self.on_sent is not None:
-            for message in messages:
+            for message in caused[0]:
                 self.on_sent(sender, receiver, message)
         if self.holds:
-            messages = [message for message in messages if not self._held(sender, receiver, message)]
+            caused = self._not_held(sender, receiver, caused)
         link = self.links.made.get((sender, receiver)) or self.links.of(sender, receiver)
-        if link.cut or not messages or receiver not in self.hosts:
+        if link.cut or not caused[0] or receiver not in self.hosts:
             return
         if not (link.lose or link.duplicate or link.reorder or link.damage):
-            self._frame(sender, receiver, link, messages)
+            self._frame(sender, receiver, link, caused)
             return
         rng = link.chance
-        for message in messages:
+        for message, cause in zip(*caused, strict=True):
             if rng.random() < link.lose:
                 continue
             if link.damage and rng.random() < link.damage:
                 message = damaged(message, rng)
-            self._frame(sender, receiver, link, [message])
+            self._frame(sender, receiver, link, ([message], [cause]))
             if rng.random() < link.duplicate:
-                self._frame(sender, receiver, link, [message])
+                self._frame(sender, receiver, link, ([message], [cause]))
 
-    def _held(self, sender: str, receiver: str, message: Message) -> bool:
-        for held in self.holds:
-            if held.match(sender, receiver, message):
+    def _not_held(self, sender: str, receiver: str, caused: Caused) -> Caused:
+        passed: Caused = ([], [])
+        for message, cause in zip(*caused, strict=True):
+            held = next((held for held in self.holds if held.match(sender, receiver, message)), None)
+            if held is None:
+                passed[0].append(message)
+                passed[1].append(cause)
+            else:
                 held.messages.append((sender, receiver, message))
-                return True
-        return False
+                self._kept[id(message)] = message, cause
+        return passed
 
-    def _frame(self, sender: str, receiver: str, link: Link, messages: list[Message]) -> None:
+    def _frame(self, sender: str, receiver: str, link: Link, caused: Caused) -> None:
         loop = self.loop
         at_ns = link.arrival_ns(loop.now_ns)
-        loop.at(at_ns, self._arrive, sender, self.hosts[receiver], link, self.codec.encode(messages))
+        messages, causes = caused
+        loop.at(at_ns, self._arrive, sender, self.hosts[receiver], link, self.codec.encode(messages), causes)
 
-    def _arrive(self, sender: str, host: SimNetwork, link: Link, octets: bytes) -> None:
+    def _arrive(self, sender: str, host: SimNetwork, link: Link, octets: bytes, causes: list[Cause]) -> None:
         """A frame sent to an earlier life of a server, or into a link that was cut meanwhile, is lost."""
         if link.piled is not None:
-            link.piled.append(lambda: self._arrive(sender, host, link, octets))
+            link.piled.append(lambda: self._arrive(sender, host, link, octets, causes))
         elif not link.cut and not host.machine.dead:
-            host.machine.call(self._deliver, sender, host, octets)
+            host.machine.call(self._deliver, sender, host, octets, causes)
 
-    def _deliver(self, sender: str, host: SimNetwork, octets: bytes) -> None:
+    def _deliver(self, sender: str, host: SimNetwork, octets: bytes, causes: list[Cause]) -> None:
         messages = self.codec.decode(octets)
         self.delivered += len(messages)
         if self.reached is not None:
-            self._deliver_one_by_one(self.reached, sender, host, messages)
+            self._deliver_one_by_one(self.reached, sender, host, messages, causes)
             return
-        step, desk = host.step, host.desk
-        for message in messages:
+        step, desk, loop = host.step, host.desk, self.loop
+        for message, cause in zip(messages, causes, strict=True):
+            loop.cause = loop.began = cause
             if desk is None:
                 step(sender, message)
             else:
                 desk.take(lambda message=message: step(sender, message))  # type: ignore[misc]
 
     def _deliver_one_by_one(
-        self, reached: Reached, sender: str, host: SimNetwork, messages: list[Message]
+        self, reached: Reached, sender: str, host: SimNetwork, messages: list[Message], causes: list[Cause]
     ) -> None:
         """Strikes around messages at a desk hit when they are put there."""
-        machine = host.machine
+        machine, loop = host.machine, self.loop
         while messages:
             message = messages[0]
+            loop.cause = loop.began = causes[-len(messages)]
             reached("delivered", "before", sender, host.name, message, _nothing)
             if machine.dead:
                 return
             if machine.paused:
-                machine.call_first(self._deliver_one_by_one, reached, sender, host, messages)
+                machine.call_first(self._deliver_one_by_one, reached, sender, host, messages, causes)
                 return
             del messages[0]
             if host.desk is None:
@@ -174,7 +196,7 @@ class SimNetwork:
         self.desk: Desk | None = None
         """Where messages cost time."""
         self._net = net
-        self._outbox: dict[str, list[Message]] = {}
+        self._outbox: dict[str, Caused] = {}
         net.hosts[name] = self
 
     def send(self, to: str, message: Message) -> None:
@@ -182,7 +204,15 @@ class SimNetwork:
             self.machine.at_turn_end.append(self._flush)
             if not self.machine.queued:
                 self.machine.call(_nothing)  # A schedule sends in its name: its turn comes now.
-        self._outbox.setdefault(to, []).append(message)
+        cause = self.machine.loop.cause
+        if type(message) in OF_CALLS:
+            cause = cause_of(message, cause)
+        going = self._outbox.get(to)
+        if going is None:
+            self._outbox[to] = [message], [cause]
+        else:
+            going[0].append(message)
+            going[1].append(cause)
 
     def _flush(self) -> None:
         loop = self._net.loop
@@ -195,8 +225,8 @@ class SimNetwork:
         outbox, self._outbox = self._outbox, {}
         if self.machine.dead:
             return
-        for to, messages in outbox.items():
-            self._net.carry(self.name, to, messages)
+        for to, caused in outbox.items():
+            self._net.take(self.name, to, caused)
             if self.machine.dead:
                 return
 

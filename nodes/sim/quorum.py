@@ -15,6 +15,7 @@ from nodes.coordination.tree import Tree
 from nodes.sim.links import Links
 from nodes.sim.loop import Loop
 from nodes.sim.stream import Stream
+from nodes.trace.present import UNKNOWN
 
 if TYPE_CHECKING:
     from nodes.sim.connection import Connection
@@ -35,7 +36,7 @@ class NoQuorum(Exception):
 class Entry:
     """One place of the log. `reply` is called at `origin` when it applies the entry."""
 
-    __slots__ = ("at_ms", "operation", "origin", "reply", "session")
+    __slots__ = ("at_ms", "cause", "operation", "origin", "reply", "session")
 
     def __init__(
         self,
@@ -50,6 +51,8 @@ class Entry:
         self.at_ms = at_ms
         self.origin = origin
         self.reply = reply
+        self.cause = UNKNOWN
+        """What led to it; once it is applied, what was told of it."""
 
 
 class Member:
@@ -183,6 +186,7 @@ class Quorum:
         """At the leader: the next place of the log is this entry's, once a majority has logged it."""
         leader = self.leader
         assert leader is not None
+        entry.cause = self._loop.cause
         self._last += 1
         place = leader.logged = self._last
         self._log[place] = entry
@@ -222,7 +226,11 @@ class Quorum:
             member.applied += 1
             first = member.applied > self._observed
             self._observed = max(self._observed, member.applied)
-            self._deliver(member, self._log[member.applied], first)
+            entry = self._log[member.applied]
+            self._loop.cause = entry.cause
+            self._deliver(member, entry, first)
+            if first:
+                entry.cause = self._loop.cause
         self._forget()
 
     def _forget(self) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from nodes.sim.links import Link, Links
 from nodes.sim.loop import Loop
+from nodes.trace.present import Cause
 
 
 class Stream:
@@ -17,14 +18,14 @@ class Stream:
         self._link = links.of(*way)
         self._also = links.of(*also) if also else Link()
         """Another name of the same way: what is wrong with either is wrong with it."""
-        self._steps: deque[Callable[[], None]] = deque()
-        """In flight or stalled, oldest first."""
+        self._steps: deque[tuple[Callable[[], None], Cause]] = deque()
+        """In flight or stalled, oldest first, with what led to them."""
         self._stalled = 0
         self._last_ns = 0
         self._open = True
 
     def send(self, step: Callable[[], None]) -> None:
-        self._steps.append(step)
+        self._steps.append((step, self._loop.cause))
         self._depart()
 
     def _depart(self) -> None:
@@ -46,7 +47,9 @@ class Stream:
         if self._link.cut or self._also.cut:
             self._stalled += 1
         else:
-            self._steps.popleft()()
+            step, self._loop.cause = self._steps.popleft()
+            self._loop.began = self._loop.cause
+            step()
 
     def go_on(self) -> None:
         """After a heal: what was stalled is on its way again."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from nodes.sim.faulting import FaultUnsupported, one_of
+from nodes.faults.check import FaultUnsupported
 from nodes.trace.events import StepTaken
 from nodes.wire.messages import Message
 
@@ -82,8 +82,8 @@ class Triggers:
 
     def arm(self, trigger: Trigger, act: Callable[[], Any]) -> Armed:
         """`act` runs once, at the place. Raises FaultUnsupported."""
-        one_of("kind", trigger.kind, KINDS)
-        one_of("when", trigger.when, WHEN)
+        _one_of("kind", trigger.kind, KINDS)
+        _one_of("when", trigger.when, WHEN)
         if trigger.kind == "step" and trigger.when == "before":
             raise FaultUnsupported("a step is known when it is taken: say after")
         if trigger.ordinal < 1:
@@ -124,8 +124,15 @@ class Triggers:
         """Whether anything fired here."""
         due = self._due(kind, when, server, peer, names)
         for armed in due:
-            armed.fire(self._cluster.now_ns)
+            self._strike(armed)
         return bool(due)
+
+    def _strike(self, armed: Armed) -> None:
+        """What the server goes on with does not follow from the act."""
+        loop = self._cluster.loop
+        cause = loop.cause
+        armed.fire(loop.now_ns)
+        loop.cause = cause
 
     def _due(self, kind: str, when: str, server: str, peer: str, names: tuple[str, ...]) -> list[Armed]:
         waiting = self._armed.get((kind, when), ())
@@ -149,7 +156,7 @@ class Triggers:
         if due:
             first()
         for armed in due:
-            armed.fire(self._cluster.now_ns)
+            self._strike(armed)
 
     def _striking(
         self, server: Server, multi: Callable[[list[Any]], Awaitable[Any]]
@@ -167,3 +174,10 @@ class Triggers:
             return stats
 
         return struck
+
+
+def _one_of(what: str, word: Any, words: tuple[str, ...]) -> str:
+    """Raises FaultUnsupported."""
+    if word not in words:
+        raise FaultUnsupported(f"{what} {word!r}: say one of {', '.join(words)}")
+    return str(word)

@@ -13,6 +13,7 @@ from nodes.sim.loop import Machine
 from nodes.sim.network import SimNetwork
 from nodes.trace.base import Event
 from nodes.trace.events import Stamped
+from nodes.trace.present import Cause
 
 
 class Numbers:
@@ -33,15 +34,21 @@ class SimTrace:
     def emit(self, event: Event) -> int:
         if self._machine.dead:
             return 0
-        numbers = self._numbers
-        numbers.number += 1
-        self._emit(
-            Stamped(self._machine.name, self._boot, numbers.number, self._machine.loop.now_ns, 0, event)  # type: ignore[arg-type]
-        )
-        return numbers.number
+        numbers, machine = self._numbers, self._machine
+        number = numbers.number = numbers.number + 1
+        loop, name = machine.loop, machine.name
+        server, cause = loop.cause
+        if server == name:
+            server = ""
+        loop.cause = (name, number)
+        self._emit(Stamped(name, self._boot, number, loop.now_ns, cause, event, server))  # type: ignore[arg-type]
+        return number
 
-    def at(self) -> int:
-        return self._numbers.number
+    def at(self) -> Cause:
+        return self._machine.loop.cause
+
+    def follows(self, cause: Cause) -> None:
+        self._machine.loop.cause = cause
 
 
 class SimWorld:
@@ -78,5 +85,4 @@ class SimWorld:
     def when_idle(self, step: Callable[[], None]) -> None:
         if self.network.desk is not None and self.network.desk.when_idle(step):
             return
-        self._machine.idle.append(step)
-        self._machine.loop.wake(self._machine)
+        self._machine.when_idle(step)

@@ -37,12 +37,13 @@ class DiskId(msgspec.Struct, frozen=True, array_like=True):
 class Identity:
     """This server's disk. `id` may be used in any message once `keep` has returned."""
 
-    def __init__(self, world: World, journal: Journal):
+    def __init__(self, world: World, journal: Journal, file: str = DISK_FILE):
         """Raises SealBroken, OSError; alters nothing."""
         self._disk = world.disk
         self._journal = journal
+        self._file = file
         try:
-            stored = unseal(DISK_FILE, MAGIC, FORMAT, world.disk.read(DISK_FILE), DiskId)
+            stored = unseal(file, MAGIC, FORMAT, world.disk.read(file), DiskId)
         except FileNotFoundError:
             stored = None
         self._is_kept = stored is not None and journal.doubtful is None
@@ -61,6 +62,6 @@ class Identity:
     async def keep(self) -> None:
         """Makes the identity durable, and what the journal read back; from then on its own mark of doubt is not needed. Raises OSError."""
         if not self._is_kept:
-            await self._disk.replace(DISK_FILE, seal(MAGIC, FORMAT, self.id))
+            await self._disk.replace(self._file, seal(MAGIC, FORMAT, self.id))
             self._is_kept = True
         await self._journal.renewed()

@@ -378,5 +378,7 @@ class Stamped(msgspec.Struct, frozen=True, array_like=True, gc=False):
     at_ns: int
     """The machine's monotonic clock (virtual time in a simulation)."""
     cause: int
-    """Number of the event of the same server that led here; 0 when none is known."""
+    """Number of the event, or of the client's call, that led here; 0 when none is known."""
     event: AnyEvent
+    cause_server: str = ""
+    """Whose event that is, or the session of the call; empty for an event of the same server."""

@@ -13,6 +13,8 @@ class JournalStored(Event, frozen=True, array_like=True, gc=False):
     epoch: int
     """Of the writer; at a bookie the number of the ledger."""
     groups: int
+    group: int = 0
+    """The number of the one whose journal it is; 0 at a bookie, where the ledger says so."""
 
 
 class WriterFenced(Event, frozen=True, array_like=True, gc=False):

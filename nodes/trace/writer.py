@@ -13,6 +13,8 @@ import msgspec
 from nodes.trace.base import Event
 from nodes.trace.events import Stamped
 from nodes.trace.files import HEAD, TraceDamaged, check_head, files_of, name_of, whole_records
+from nodes.trace.present import Causal, Cause, Present, told
+from nodes.wire.codec import NAME_MOST
 
 SEGMENT_OCTETS = 16 << 20
 
@@ -20,11 +22,21 @@ SEGMENT_OCTETS = 16 << 20
 class TraceWriter:
     """One life of one server; numbers go on from its earlier lives, `boot` counts them."""
 
-    def __init__(self, directory: Path, server: str, now_ns: Callable[[], int], wanted: Callable[[], None]):
+    def __init__(
+        self,
+        directory: Path,
+        server: str,
+        now_ns: Callable[[], int],
+        wanted: Callable[[], None],
+        causal: Causal | None = None,
+    ):
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
         self._server = server
+        self._name = server[:NAME_MOST]
+        """As a cause: no frame has a longer one."""
         self._now_ns = now_ns
+        self._causal = causal or Present()
         self._wanted = wanted
         """Called when something waits to be flushed."""
         self._encode = msgspec.msgpack.Encoder().encode
@@ -63,16 +75,24 @@ class TraceWriter:
     def emit(self, event: Event) -> int:
         if not self._buffer:
             self._wanted()
-        self._number += 1
+        number = self._number = self._number + 1
+        name, causal = self._name, self._causal
+        server, cause = told(causal.cause)
+        if server == name:
+            server = ""
+        causal.cause = (name, number)
         record = self._encode(
-            Stamped(self._server, self.boot, self._number, self._now_ns(), 0, event)  # type: ignore[arg-type]
+            Stamped(self._server, self.boot, number, self._now_ns(), cause, event, server)  # type: ignore[arg-type]
         )
         self._buffer += len(record).to_bytes(4, "little")
         self._buffer += record
-        return self._number
+        return number
 
-    def at(self) -> int:
-        return self._number
+    def at(self) -> Cause:
+        return self._causal.cause
+
+    def follows(self, cause: Cause) -> None:
+        self._causal.cause = cause
 
     def flush(self) -> None:
         """One write of all that was emitted. Raises OSError, and then has all of it still: what was sent after it must not leave without it."""

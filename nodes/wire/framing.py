@@ -13,7 +13,8 @@ from typing import TypeVar
 import msgspec
 
 MAGIC = "cloverlab"
-VERSION = 1
+VERSION = 2
+"""2: a frame says what led to its messages."""
 FRAME_MAX = 16 << 20
 HELLO_MAX = 4096
 NONCE_OCTETS = 16

@@ -9,7 +9,14 @@ from nodes.wire.messages import Mark, Message
 # --- journal nodes ---------------------------------------------------------------------------------------------------
 
 
-class NewEpoch(Message, array_like=True, tag=True, gc=False):
+class WriterMessage(Message, array_like=True, tag=True, gc=False):
+    """From who writes a journal, or wants to."""
+
+    journal: int
+    """The number of the group whose journal it is: a node keeps one for each."""
+
+
+class NewEpoch(WriterMessage, array_like=True, tag=True, gc=False):
     """A new writer: lower epochs are to be refused from now on."""
 
     epoch: int
@@ -36,7 +43,7 @@ class HigherEpoch(Message, array_like=True, tag=True, gc=False):
     promised: int
 
 
-class AcceptJournal(Message, array_like=True, tag=True, gc=False):
+class AcceptJournal(WriterMessage, array_like=True, tag=True, gc=False):
     """A recovery decided that the open segment ends with `last`; who lacks it copies it from `source`."""
 
     epoch: int
@@ -49,7 +56,7 @@ class JournalAccepted(Message, array_like=True, tag=True, gc=False):
     last: Mark
 
 
-class FinishSegment(Message, array_like=True, tag=True, gc=False):
+class FinishSegment(WriterMessage, array_like=True, tag=True, gc=False):
     epoch: int
     last: Mark
 
@@ -61,19 +68,26 @@ class SegmentFinished(Message, array_like=True, tag=True, gc=False):
     """The instance of the disk that has it."""
 
 
-class StartSegment(Message, array_like=True, tag=True, gc=False):
+class StartSegment(WriterMessage, array_like=True, tag=True, gc=False):
     """Everything up to `previous` is finished; groups behind it follow."""
 
     epoch: int
     previous: Mark
 
 
-class WriteJournal(Message, array_like=True, tag=True, gc=False):
+class WriteJournal(WriterMessage, array_like=True, tag=True, gc=False):
     epoch: int
     commit_sn: int
     previous: Mark
     octets: bytes
     """One encoded group."""
+
+
+class PruneJournal(WriterMessage, array_like=True, tag=True, gc=False):
+    """Images of the servers reach beyond `sn`: nobody needs the finished part up to there."""
+
+    epoch: int
+    sn: int
 
 
 class JournalWritten(Message, array_like=True, tag=True, gc=False):
@@ -91,6 +105,7 @@ class OutOfStep(Message, array_like=True, tag=True, gc=False):
 
 
 class ReadJournal(Question, array_like=True, tag=True, gc=False):
+    journal: int
     from_sn: int
     epoch: int
     """The recovery's own, which may have all there is; 0 asks for what is surely committed."""
@@ -102,6 +117,8 @@ class JournalRead(Reply, array_like=True, tag=True, gc=False):
 
     from_sn: int
     groups: list[bytes]
+    base: Mark = Mark(0, 0, 0, 0)
+    """The group before the first that is here: everything up to it was pruned."""
 
 
 # --- bookies ---------------------------------------------------------------------------------------------------------
@@ -155,6 +172,6 @@ class EntriesRead(Reply, array_like=True, tag=True, gc=False):
 
 JOURNAL_MESSAGES: tuple[type[Message], ...] = (
     NewEpoch, EpochPromised, HigherEpoch, AcceptJournal, JournalAccepted, FinishSegment, SegmentFinished, StartSegment,
-    WriteJournal, JournalWritten, OutOfStep, ReadJournal, JournalRead,
+    WriteJournal, PruneJournal, JournalWritten, OutOfStep, ReadJournal, JournalRead,
     AddEntry, EntryAdded, LedgerFenced, ReadEntries, EntriesRead,
 )  # fmt: skip

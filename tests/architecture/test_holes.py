@@ -13,13 +13,15 @@ from nodes.config import Holes
 from nodes.families import FAMILIES, HOLES
 
 NODES = Path(__file__).resolve().parents[2] / "nodes"
-SHARED = "nodes.replicas."
+SHARED = ("nodes.replicas.", "nodes.metadata_server.")
 FOLDERS = {
     "mams": ("protocols/mams", "protocols/dcfs2"),
-    "paxos": ("protocols/paxos",),
+    "paxos": ("protocols/paxos", "protocols/dcfs2"),
     "symmetric": ("protocols/symmetric",),
-    "shared-qjm": ("protocols/baselines",),
+    "shared-qjm": ("protocols/baselines", "protocols/dcfs2"),
 }
+UNREACHED = {"paxos": {"checkpoint_unpinned", "one_phase_barrier", "sn_without_epoch"}}
+"""Of the metadata server, but of parts that a family does not use: checkpoints, and a journal of groups."""
 READ = re.compile(r"\b_?holes\.([a-z_]+)")
 Name = tuple[str, str]
 """A module of the shared code and what it defines there."""
@@ -58,7 +60,10 @@ def defined(tree: ast.Module) -> dict[str, ast.stmt]:
 
 def read_by(module: str, name: str) -> tuple[set[str], set[Name]]:
     """The switches that one definition of the shared code reads, and what it uses of that code."""
-    source, tree = parsed(NODES / (module.removeprefix("nodes.").replace(".", "/") + ".py"))
+    path = NODES / (module.removeprefix("nodes.").replace(".", "/") + ".py")
+    if not path.exists():
+        return set(), set()
+    source, tree = parsed(path)
     here, taken = defined(tree), imported(tree)
     if name not in here:
         return set(), {taken[name]} if name in taken else set()
@@ -87,7 +92,7 @@ def test_a_family_names_the_switches_that_its_code_reads() -> None:
     for family in FAMILIES.values():
         replication = "shared-qjm" if family.replication.startswith("shared-") else family.replication
         read = {name for folder in FOLDERS[replication] for name in read_in(folder)}
-        assert set(family.holes) == read, family.replication
+        assert set(family.holes) == read - UNREACHED.get(replication, set()), family.replication
 
 
 def test_every_switch_is_of_some_family() -> None:

@@ -22,6 +22,8 @@ FLOOR = PURE | {
     "nodes.families",
     "nodes.roles",
 }
+SERVER = FLOOR | {"nodes.blocks", "nodes.slots", "nodes.replicas", "nodes.metadata_server"}
+"""What a metadata server is made of, and every agreement on it."""
 TREE = {
     f"nodes.coordination.{name}"
     for name in ("tree", "operations", "codes", "sessions", "watches", "znode", "paths")
@@ -35,10 +37,11 @@ ALLOWED: dict[str, set[str]] = {
     "nodes.config": {"nodes.metadata", "nodes.mutations"},
     "nodes.mutations": set(),
     "nodes.families": set(),
+    "nodes.faults": {"nodes.faults", "nodes.families", "nodes.storage.rot"},
     "nodes.roles": set(),
     "nodes.metadata": PURE | {"nodes.mutations"},
     "nodes.scope": set(),
-    "nodes.wake": set(),
+    "nodes.wake": {"nodes.trace"},
     "nodes.world": {"nodes.scope", "nodes.trace", "nodes.wire"},
     "nodes.wire": FLOOR,
     "nodes.trace": FLOOR,
@@ -49,14 +52,15 @@ ALLOWED: dict[str, set[str]] = {
     "nodes.replicas": FLOOR | {"nodes.slots", "nodes.replicas"},
     "nodes.blocks": FLOOR | {"nodes.blocks"},
     "nodes.servers": FLOOR | {"nodes.blocks", "nodes.counting", "nodes.replicas", "nodes.servers"},
-    "nodes.protocols.mams": FLOOR | {"nodes.blocks", "nodes.slots", "nodes.replicas", "nodes.protocols.mams"},
-    "nodes.protocols.baselines": FLOOR
-    | {"nodes.blocks", "nodes.slots", "nodes.replicas", "nodes.protocols.baselines"},
-    "nodes.protocols.paxos": FLOOR | {"nodes.blocks", "nodes.replicas", "nodes.protocols.paxos"},
-    "nodes.protocols.symmetric": FLOOR | {"nodes.blocks", "nodes.replicas", "nodes.protocols.symmetric"},
+    "nodes.metadata_server": SERVER,
+    "nodes.protocols.mams": SERVER | {"nodes.protocols.mams"},
+    "nodes.protocols.baselines": SERVER | {"nodes.protocols.baselines"},
+    "nodes.protocols.paxos": SERVER | {"nodes.protocols.paxos"},
+    "nodes.protocols.symmetric": FLOOR
+    | {"nodes.blocks", "nodes.metadata_server", "nodes.replicas", "nodes.protocols.symmetric"},
     "nodes.protocols.dcfs2": FLOOR | {"nodes.slots", "nodes.protocols.dcfs2"},
     "nodes.protocols.vssp": FLOOR | {"nodes.slots", "nodes.protocols.vssp"},
-    "nodes.mechanisms": FLOOR | {"nodes.counting", "nodes.slots", "nodes.protocols"},
+    "nodes.mechanisms": FLOOR | {"nodes.counting", "nodes.metadata_server", "nodes.slots", "nodes.protocols"},
     "nodes.client": FLOOR | {"nodes.blocks", "nodes.client", "nodes.mechanisms"},
     "nodes.workloads": FLOOR | {"nodes.client", "nodes.workloads", "nodes.mechanisms"},
     "nodes.invariants": {
@@ -74,13 +78,15 @@ ALLOWED: dict[str, set[str]] = {
     | TREE
     | {
         "nodes.sim",
+        "nodes.faults",
         "nodes.mechanisms",
         "nodes.servers",
         "nodes.workloads",
         "nodes.client",
         "nodes.invariants",
     },
-    "nodes.explore": FLOOR | {"nodes.explore", "nodes.sim", "nodes.client", "nodes.invariants"},
+    "nodes.explore": FLOOR
+    | {"nodes.explore", "nodes.faults", "nodes.sim", "nodes.client", "nodes.invariants"},
     **dict.fromkeys(sorted(SCRIPT), FLOOR | SCRIPT | {"nodes.client"}),
     "nodes.__main__": {"nodes.real"},
     "nodes.supervisor": {"nodes.supervisor", "nodes.real", "nodes.wire", "nodes.trace"},

@@ -102,7 +102,7 @@ def test_a_link_can_be_cut_in_one_direction_and_delayed(page: Page, lab: Running
     expect(link_state(page, a, b)).to_contain_text(f"{a} → {b}")
     click_link(page, "coordination", b)
     page.get_by_test_id("verb-delay").click()
-    page.get_by_label("Milliseconds").fill("120")
+    page.get_by_label("by how much messages are late").fill("120")
     page.get_by_test_id("do-delay").click()
     expect(link_state(page, "coordination", b)).to_have_attribute("data-state", "harmed")
     expect(link_state(page, "coordination", b)).to_contain_text("120 ms slower")

@@ -1,6 +1,7 @@
 import { NumberInput, SegmentedControl, Switch } from "@mantine/core";
 import { useState } from "react";
-import type { Direction, Verb, VerbOption } from "../api/types";
+import type { Verb, VerbOption } from "../api/faults";
+import type { Direction } from "../api/types";
 import { useLab } from "../store/store";
 import { KeyCap } from "../ui/KeyCap";
 import { perform } from "./perform";
@@ -31,7 +32,7 @@ export function VerbList({ acts, onDone, asks }: VerbListProps) {
     <ul className="verbs">
       {possible.map((act) => {
         const { verb } = act;
-        const shown = verb.options.filter(({ name }) => name !== "island");
+        const shown = verb.options.filter((option) => option.shown);
         const opens = shown.length > 0 || verb.asks;
         const begin = (): void => {
           if (opens) {
@@ -123,6 +124,7 @@ interface FieldProps {
 
 function OptionField({ option, targets, value, onChange }: FieldProps) {
   const [a, b] = targets;
+  const { help, unit, least, most, step, choices } = option;
   switch (option.type) {
     case "direction":
       return (
@@ -138,50 +140,37 @@ function OptionField({ option, targets, value, onChange }: FieldProps) {
           ]}
         />
       );
-    case "milliseconds":
-      return (
-        <NumberInput
-          label="Milliseconds"
-          min={0}
-          max={60_000}
-          step={50}
-          value={Number(value)}
-          onChange={(ms) => onChange(Number(ms))}
-        />
-      );
-    case "offset":
-      return (
-        <NumberInput
-          label="Milliseconds forward, or back"
-          min={-3_600_000}
-          max={3_600_000}
-          step={1000}
-          value={Number(value)}
-          onChange={(ms) => onChange(Math.round(Number(ms)))}
-        />
-      );
-    case "file":
+    case "choice":
       return (
         <SegmentedControl
           fullWidth
-          aria-label="File"
+          aria-label={option.name}
           value={String(value)}
           onChange={onChange}
-          data={[
-            { value: "journal", label: "journal" },
-            { value: "journal_tail", label: "its end" },
-            { value: "image", label: "image" },
-            { value: "block", label: "block" },
-          ]}
+          data={choices.map((choice) => ({ value: choice, label: choice.replaceAll("_", " ") }))}
+        />
+      );
+    case "whole":
+    case "number":
+      return (
+        <NumberInput
+          label={help}
+          suffix={` ${unit}`}
+          min={least}
+          max={most}
+          step={step}
+          value={Number(value)}
+          onChange={(given) => onChange(option.type === "whole" ? Math.round(Number(given)) : Number(given))}
         />
       );
     case "share":
       return (
         <NumberInput
-          label="Of a hundred messages"
+          label={help}
+          suffix=" %"
           min={0}
           max={100}
-          step={5}
+          step={step * 100}
           value={Math.round(Number(value) * 100)}
           onChange={(percent) => onChange(Number(percent) / 100)}
         />

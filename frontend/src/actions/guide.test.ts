@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LabEvent } from "../api/types";
 import { vocabularyOf } from "../families/vocabulary";
+import { row } from "../testing/verbs";
 import { type Scene, type Script, START, takeoverScript, VIEW_SCRIPT } from "./guide";
 
 const event = (kind: string, fields: object): LabEvent => ({ kind, server: "mds2", ...fields }) as LabEvent;
@@ -10,6 +11,7 @@ const SCENE: Scene = {
   servers: ["mds1", "mds2", "mds3"],
   session_timeout_ms: 5000,
   group: "",
+  verbs: [row("crash", { unseats: true })],
 };
 
 const CRASH = event("FaultInjected", { verb: "crash", targets: ["mds1"], fault: 1 });

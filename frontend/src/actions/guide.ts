@@ -1,7 +1,9 @@
 /** What to try first, told step by step: each step waits for events of the cluster, not for seconds. */
 
+import type { Verb } from "../api/faults";
 import type { LabEvent } from "../api/types";
 import type { Vocabulary } from "../families/vocabulary";
+import { rowOf } from "./verbs";
 
 export interface Guide {
   /** How far the cluster has come. */
@@ -26,6 +28,8 @@ export interface Scene {
   session_timeout_ms: number;
   /** The name of the group, where there are several. */
   group: string;
+  /** The table of faults: which of them unseat a leader. */
+  verbs: readonly Verb[];
 }
 
 /** A story of one kind of family. */
@@ -39,8 +43,6 @@ export interface Script {
 
 export const START: Guide = { reached: 0, told: 0, old: "", next: "", epoch: 0 };
 
-const HARMS = new Set(["crash", "stop", "pause", "cut", "take_lock", "expire_session"]);
-
 function onwards(guide: Guide, found: Partial<Guide> = {}): Guide {
   const reached = guide.reached + 1;
   const told = guide.told === guide.reached ? reached : guide.told;
@@ -48,8 +50,8 @@ function onwards(guide: Guide, found: Partial<Guide> = {}): Guide {
 }
 
 /** The server among `names` that this event harms; empty for none. */
-function harmed(event: LabEvent, names: readonly string[]): string {
-  if (event.kind !== "FaultInjected" || !HARMS.has(event.verb)) return "";
+function harmed(event: LabEvent, names: readonly string[], verbs: readonly Verb[]): string {
+  if (event.kind !== "FaultInjected" || !rowOf(verbs, event.verb)?.unseats) return "";
   return names.find((name) => event.targets.includes(name)) ?? "";
 }
 
@@ -65,7 +67,7 @@ export function takeoverScript({ leads, follows, behind, election, term, place }
       const { old } = guide;
       switch (guide.reached) {
         case 0: {
-          const hit = harmed(event, [scene.leader]);
+          const hit = harmed(event, [scene.leader], scene.verbs);
           return hit === "" ? guide : onwards(guide, { old: hit });
         }
         case 1:
@@ -108,7 +110,7 @@ export const VIEW_SCRIPT: Script = {
     const view = event.kind === "Configured" ? event : null;
     switch (guide.reached) {
       case 0: {
-        const hit = harmed(event, scene.servers);
+        const hit = harmed(event, scene.servers, scene.verbs);
         return hit === "" ? guide : onwards(guide, { old: hit });
       }
       case 1:

@@ -1,10 +1,11 @@
 /** What each key does. Menus, the help and the handler are made from the verbs of the control plane. */
 
-import type { Verb } from "../api/types";
+import type { Verb, VerbTarget } from "../api/faults";
 import { stepBack, stepForward, toggleFrozen } from "../store/moment";
 import { shownPicture, useLab } from "../store/store";
 import { toast } from "../store/toasts";
 import { perform } from "./perform";
+import { severalOf } from "./verbs";
 
 export interface KeyLine {
   keys: string[];
@@ -65,32 +66,28 @@ function act(key: string): boolean {
   useLab.setState({ menu: null });
   if (targets === null)
     toast(`${verb.label}: select a server first (1 to 9, arrows or a click)`, null, "error");
-  else void perform(verb.verb, targets, targets.length > 1 && targetsAreIsland() ? { island: true } : {});
+  else void perform(verb.verb, targets, severalOptions(verb, targets));
   return true;
 }
 
-function targetsAreIsland(): boolean {
-  return useLab.getState().selection?.kind === "servers";
+/** Of several servers that are selected together. */
+function severalOptions(verb: Verb, targets: string[]): Record<string, unknown> {
+  const several = severalOf(verb);
+  const together = useLab.getState().selection?.kind === "servers" && targets.length > 1;
+  return several !== undefined && together ? { [several.name]: true } : {};
 }
 
 /** What a verb's key acts on: what is selected, as far as the verb can take it; null when that is nothing. */
 function targetsFor(verb: Verb): string[] | null {
   const { selection } = useLab.getState();
-  switch (verb.targets) {
-    case "cluster":
-      return [];
-    case "coordination":
-      return ["coordination"];
-    case "group":
-      return groupOfSelection();
-    case "link":
-      if (selection?.kind === "link") return [selection.a, selection.b];
-      if (selection?.kind === "server") return [selection.name];
-      if (selection?.kind === "servers" && verb.verb === "cut") return selection.names;
-      return verb.verb === "heal" ? [] : null;
-    default:
-      return selection?.kind === "server" ? [selection.name] : null;
-  }
+  const takes = (kind: VerbTarget): boolean => verb.targets.includes(kind);
+  if (takes("cluster")) return [];
+  if (takes("group")) return groupOfSelection();
+  if (!takes("link")) return selection?.kind === "server" ? [selection.name] : null;
+  if (selection?.kind === "link") return [selection.a, selection.b];
+  if (selection?.kind === "server") return [selection.name];
+  if (selection?.kind === "servers" && severalOf(verb) !== undefined) return selection.names;
+  return takes("links") ? [] : null;
 }
 
 function groupOfSelection(): string[] | null {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LabEvent } from "../api/types";
 import { vocabularyOf } from "../families/vocabulary";
-import { doneWords, forceWords, told } from "./words";
+import { forceWords, told } from "./words";
 
 function renewing(phase: string): string {
   const event = { kind: "Renewing", server: "mds2", phase, sn: 40, goal_sn: 60 } as unknown as LabEvent;
@@ -22,11 +22,6 @@ describe("what forcing a server costs", () => {
     mds2: { group: "g1", sn: 5 },
     mds3: { group: "g2", sn: 90 },
   };
-
-  it("says what was forced, and from where on when that is known", () => {
-    expect(doneWords("force", ["g1", "mds2"], { sn: 9 })).toBe("Forced mds2 to serve from sn 9 on");
-    expect(doneWords("force", ["mds2"], {})).toBe("Forced mds2 to serve");
-  });
 
   it("names the groups that are known elsewhere", () => {
     expect(forceWords("mds2", { servers, groups: { g1: { commit_sn: 9 } } })).toContain(

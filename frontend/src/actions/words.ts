@@ -1,76 +1,10 @@
 /** Acts and events as whole phrases. */
 
+import type { Verb } from "../api/faults";
 import type { LabEvent } from "../api/types";
 import { type Vocabulary, vocabularyOf } from "../families/vocabulary";
 import { isQuiet, STORAGE_TOLD } from "./storageWords";
-
-type Options = Record<string, unknown>;
-
-/** "mds1", "mds1 and mds2", "mds1, mds2 and mds3". */
-export function listed(names: readonly string[]): string {
-  if (names.length < 2) return names[0] ?? "";
-  return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
-}
-
-function way(targets: readonly string[], options: Options): string {
-  const [a, b] = targets;
-  if (b === undefined) {
-    if (options.direction === "to") return `what ${a} sends`;
-    return options.direction === "from" ? `what ${a} is sent` : `all links of ${a}`;
-  }
-  if (options.direction === "to") return `${a} → ${b}`;
-  return options.direction === "from" ? `${b} → ${a}` : `${a} ↔ ${b}`;
-}
-
-function cutWords(targets: readonly string[], options: Options): string {
-  if (options.island === true && targets.length > 1) return `Cut ${listed(targets)} off from the rest`;
-  if (targets.length === 1 && (options.direction ?? "both") === "both")
-    return `Cut ${targets[0]} off from everybody`;
-  return `Cut ${way(targets, options)}`;
-}
-
-const DONE: Record<string, (targets: readonly string[], options: Options) => string> = {
-  crash: (targets) => `Crashed ${listed(targets)}: its memory is gone`,
-  power_loss: (targets) => `Took the power from ${listed(targets)}: what was not synced is gone`,
-  new_disk: (targets) => `Gave ${listed(targets)} an empty disk; restart to start with it`,
-  restart: (targets) => `Restarted ${listed(targets)}`,
-  stop: (targets) => `Stopped ${listed(targets)} gracefully`,
-  pause: (targets) => `Paused ${listed(targets)}: it stands still and does not know`,
-  resume: (targets) => `Resumed ${listed(targets)}`,
-  cut: cutWords,
-  heal: (targets) => (targets.length === 0 ? "Healed all links" : `Healed the links of ${listed(targets)}`),
-  heal_all: () => "Healed all links",
-  delay: (targets, options) => `Delayed ${way(targets, options)} by ${options.ms} ms`,
-  lose: (targets, options) =>
-    `${way(targets, options)} now loses ${Math.round(Number(options.share) * 100)}% of its messages`,
-  take_lock: (targets) => `Took the lock of ${listed(targets)} from its owner`,
-  force_view: (targets) => `Asked ${targets.at(-1)} for a new view`,
-  force: (targets, options) =>
-    `Forced ${targets.at(-1)} to serve${options.sn === undefined ? "" : ` from sn ${options.sn} on`}`,
-  expire_session: (targets) => `Ended the session of ${listed(targets)}`,
-  slow_disk: (targets, options) =>
-    Number(options.ms) > 0
-      ? `Slowed the disk of ${listed(targets)} by ${options.ms} ms`
-      : `The disk of ${listed(targets)} is as fast as before`,
-  fail_disk: (targets, options) =>
-    options.on === false
-      ? `The disk of ${listed(targets)} works again`
-      : `The disk of ${listed(targets)} fails`,
-  corrupt: (targets, options) =>
-    `Flipped a bit of the ${String(options.what).replace("_", "’s ")} on the disk of ${listed(targets)}`,
-  damage: (targets, options) =>
-    `${way(targets, options)} now damages ${Math.round(Number(options.share) * 100)}% of its packets`,
-  skew_clock: (targets, options) =>
-    Number(options.ms) === 0
-      ? `The clock of ${listed(targets)} is right again`
-      : `Put the clock of ${listed(targets)} ${Math.abs(Number(options.ms))} ms ${Number(options.ms) > 0 ? "forward" : "back"}`,
-  add_server: (targets) => `Added a server to ${listed(targets)}`,
-};
-
-/** What was done, for a toast: "Crashed mds1: its memory is gone". */
-export function doneWords(verb: string, targets: readonly string[], options: Options): string {
-  return DONE[verb]?.(targets, options) ?? `${verb.replaceAll("_", " ")}: ${listed(targets)}`;
-}
+import { doneWords, listed, type Options } from "./verbs";
 
 interface Known {
   servers: Record<string, { group: string; sn: number }>;
@@ -88,7 +22,7 @@ export function forceWords(name: string, { servers, groups }: Known): string {
   return `${begins} What only ${others.join(" or ")} may hold after that is lost.`;
 }
 
-type Tell = (event: never, words: Vocabulary) => string;
+type Tell = (event: never, words: Vocabulary, verbs: readonly Verb[]) => string;
 
 const TOLD: Partial<Record<LabEvent["kind"] | keyof typeof STORAGE_TOLD, Tell>> = {
   ...STORAGE_TOLD,
@@ -116,8 +50,8 @@ const TOLD: Partial<Record<LabEvent["kind"] | keyof typeof STORAGE_TOLD, Tell>> 
     `${locked ? "configuration" : "view"} ${event.of_number} of ${event.group}: ${listed(event.members)}`,
   SessionEnded: (event: { of_server: string; reason: string }) =>
     `the session of ${event.of_server} ended: ${event.reason}`,
-  FaultInjected: (event: { verb: string; targets: string[]; options: Options }) =>
-    doneWords(event.verb, event.targets, event.options),
+  FaultInjected: (event: { verb: string; targets: string[]; options: Options }, _, verbs) =>
+    doneWords(verbs, event.verb, event.targets, event.options),
   FaultEnded: (event: { verb: string; targets: string[] }) =>
     `over: ${event.verb.replaceAll("_", " ")} of ${listed(event.targets)}`,
   Renewing: renewingWords,
@@ -147,10 +81,14 @@ const TOLD: Partial<Record<LabEvent["kind"] | keyof typeof STORAGE_TOLD, Tell>> 
     `${event.server} applied ${place} ${event.sn}`,
 };
 
-/** An event as a phrase, in the words of the cluster's family. */
-export function told(event: LabEvent, words: Vocabulary = vocabularyOf("mams")): string {
-  const tell = TOLD[event.kind] as ((event: LabEvent, words: Vocabulary) => string) | undefined;
-  return tell?.(event, words) ?? `${event.server}: ${event.kind}`;
+/** An event as a phrase, in the words of the cluster's family; faults in those of the table that was served. */
+export function told(
+  event: LabEvent,
+  words: Vocabulary = vocabularyOf("mams"),
+  verbs: readonly Verb[] = [],
+): string {
+  const tell = TOLD[event.kind] as Tell | undefined;
+  return tell?.(event as never, words, verbs) ?? `${event.server}: ${event.kind}`;
 }
 
 const OF_ONE_GROUP = new Set(["Durable", "Committed", "Applied", "Called", "Invoked", "StepTaken"]);

@@ -1,18 +1,16 @@
 import type { FileBlocks } from "./blocks";
 import type { Choices, ClusterChange, Comparison } from "./compare";
+import type { FaultDone, FaultRequest } from "./faults";
 import type { Directory, FsRequest } from "./namespace";
 import type { Behind, Checkpoint, CheckpointStory, Checkpoints, Looked, Pool, PoolOrder } from "./pool";
 import type {
   Cluster,
   EventPage,
-  FaultDone,
-  FaultRequest,
   JournalRecord,
   Journals,
   Picture,
   Run,
   Timeline,
-  Verb,
   WorkloadState,
 } from "./types";
 
@@ -67,7 +65,6 @@ function post<Answer>(path: string, body: unknown): Promise<Answer> {
 
 export const api = {
   cluster: (signal?: AbortSignal) => get<Cluster>("/cluster", {}, signal),
-  verbs: () => get<Verb[]>("/verbs"),
   fault: (request: FaultRequest) => post<FaultDone>("/faults", request),
   workload: (change: Partial<WorkloadState>) => post<WorkloadState>("/workload", change),
   runs: (signal?: AbortSignal) => get<Run[]>("/runs", {}, signal),

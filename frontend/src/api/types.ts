@@ -1,6 +1,7 @@
 /** The control plane's API as TypeScript sees it. Times end in `_ns` and are the machine's monotonic clock. */
 
 import type { Counters, Pipeline, Replicated } from "./counts";
+import type { Verb } from "./faults";
 
 export type Role = "active" | "standby" | "junior" | "primary" | "secondary" | "member" | "joining" | "down";
 export type Letter = "A" | "S" | "J" | "P" | "M" | "-";
@@ -188,6 +189,7 @@ export interface Stamp {
   number: number;
   at_ns: number;
   cause: number;
+  cause_server?: string;
 }
 
 type Fields<Kind extends string, Own> = Stamp & { kind: Kind } & Own;
@@ -298,35 +300,6 @@ export interface JournalRecord {
   group: unknown;
 }
 
-export interface VerbOption {
-  name: string;
-  type: "direction" | "milliseconds" | "offset" | "share" | "boolean" | "file";
-  default: unknown;
-}
-
-export interface Verb {
-  verb: string;
-  key: string;
-  label: string;
-  targets: "server" | "link" | "group" | "coordination" | "cluster";
-  options: VerbOption[];
-  undo: string | null;
-  danger: string | null;
-  /** What it costs now is said, and asked once more. */
-  asks: boolean;
-}
-
-export interface FaultRequest {
-  verb: string;
-  targets: string[];
-  options?: Record<string, unknown>;
-}
-
-export interface FaultDone {
-  fault: number;
-  added?: string | null;
-}
-
 export interface WorkloadState {
   rate_per_s: number;
   paused: boolean;
@@ -361,6 +334,7 @@ export type StreamFrame =
       run: number;
       seq: number;
       picture: Picture;
+      verbs: Verb[];
       lamps: Lamp[];
       now_ns: number;
       left_out: number;

@@ -78,7 +78,6 @@ const SHARED_JOURNAL: Vocabulary = {
   elected: "taking over",
   messages: { ...MAMS.messages, renewing: "reading the journal" },
   states: { ...MAMS.states, p: ["written", "in this server's own journal, not known to be committed"] },
-  imaged: false,
   journalNodes: "journal nodes",
 };
 

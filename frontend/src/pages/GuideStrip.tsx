@@ -34,7 +34,7 @@ function scriptOf(words: Vocabulary): Script {
 }
 
 /** Of the first group; a leader that goes is remembered until another serves. */
-function sceneOf({ live, cluster }: LabState): Scene {
+function sceneOf({ live, cluster, verbs }: LabState): Scene {
   const [first] = Object.values(live.groups);
   const several = Object.keys(live.groups).length > 1;
   const servers = Object.values(live.servers).filter(({ group }) => group === first?.name);
@@ -44,6 +44,7 @@ function sceneOf({ live, cluster }: LabState): Scene {
     servers: servers.map(({ name }) => name),
     session_timeout_ms: cluster?.timing.session_timeout_ms ?? SESSION_TIMEOUT_MS,
     group: several ? (first?.name ?? "") : "",
+    verbs,
   };
 }
 

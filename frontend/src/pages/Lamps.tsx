@@ -113,6 +113,7 @@ function Counterexample({ lamp, onClose }: { lamp: Lamp; onClose: () => void }) 
   const run = useLab(shownRun);
   const start_ns = useLab(runStart);
   const words = useWords();
+  const verbs = useLab((state) => state.verbs);
   const [found, setFound] = useState<Found | null>(null);
   useEffect(() => {
     if (run === null) return;
@@ -131,7 +132,7 @@ function Counterexample({ lamp, onClose }: { lamp: Lamp; onClose: () => void }) 
           {evidence.map((event) => (
             <li key={event.seq}>
               <span className="figures">{sinceStart(event.at_ns, start_ns, 3)}</span>
-              {told(event, words)}
+              {told(event, words, verbs)}
             </li>
           ))}
         </ol>

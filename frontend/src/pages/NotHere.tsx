@@ -12,7 +12,7 @@ export function NotHere() {
         <h2>Nothing to see in this family</h2>
         <p>
           The servers of this family, {called}, write no images and mark no checkpoints: one that comes back
-          gets what it lacks of the journal. The families mams, 2pc, backupnode and single have both.
+          gets what it lacks of the journal. Other families have both.
         </p>
       </main>
       <Toasts />

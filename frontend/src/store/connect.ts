@@ -33,7 +33,7 @@ function flush(): void {
   [fresh, changes] = [[], {}];
   useLab.setState((state) => ({
     ...rest,
-    live: news.length > 0 ? reduce(rest.live ?? state.live, news) : (rest.live ?? state.live),
+    live: news.length > 0 ? reduce(rest.live ?? state.live, news, state.verbs) : (rest.live ?? state.live),
     beat: state.beat + 1,
   }));
 }
@@ -97,15 +97,16 @@ function onHello(hello: Extract<StreamFrame, { type: "hello" }>): void {
   if (otherRun) for (const ring of [events, stories, rates, messages, tallies]) ring.clear();
   [fresh, changes] = [[], {}];
   const forgotten = otherRun ? { failovers: [] } : {};
-  useLab.setState({ live: hello.picture, liveRun: hello.run, lamps: hello.lamps, ...forgotten });
+  const { run: liveRun, picture: live, lamps, verbs } = hello;
+  useLab.setState({ live, liveRun, lamps, verbs, ...forgotten });
   void refresh();
 }
 
 /** Asks for everything that the stream does not tell. */
 export async function refresh(): Promise<void> {
   try {
-    const [cluster, verbs, runs] = await Promise.all([api.cluster(), api.verbs(), api.runs()]);
-    useLab.setState({ ...factsOf(cluster), verbs, runs });
+    const [cluster, runs] = await Promise.all([api.cluster(), api.runs()]);
+    useLab.setState({ ...factsOf(cluster), runs });
     const { failovers } = await api.timeline(cluster.run, { buckets: 1 });
     useLab.setState({ failovers: failovers.slice(-FAILOVERS_MOST) });
   } catch (error) {

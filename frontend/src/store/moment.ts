@@ -86,7 +86,7 @@ export async function stepForward(): Promise<void> {
     const next = await nextEvent(run, moment.picture.seq);
     if (next === null || useLab.getState().moment !== moment) return;
     history = [...history.slice(1 - HISTORY_MOST), moment];
-    const picture = reduce(moment.picture, [next]);
+    const picture = reduce(moment.picture, [next], state.verbs);
     show({ at_ns: Math.max(moment.at_ns, next.at_ns), picture, event: next });
   } catch (error) {
     complain(error);

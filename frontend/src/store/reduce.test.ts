@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { LabEvent, Picture } from "../api/types";
-import { EMPTY_PICTURE, reduce } from "./reduce";
+import { row } from "../testing/verbs";
+import { EMPTY_PICTURE, reduce as reduceWith } from "./reduce";
+
+const VERBS = [
+  row("crash", { leaves: "stopped" }),
+  row("pause", { leaves: "paused" }),
+  row("new_disk", { leaves: "stopped", empties: true }),
+  row("take_lock", { lasts: false }),
+];
+const reduce = (old: Picture, events: LabEvent[]): Picture => reduceWith(old, events, VERBS);
 
 let seq = 0;
 

@@ -1,7 +1,6 @@
+import { rowOf } from "../actions/verbs";
+import type { Verb } from "../api/faults";
 import type { DataNode, Group, JournalNode, LabEvent, Picture, Server, StateEvent } from "../api/types";
-
-const OVER_AT_ONCE = new Set(["take_lock", "force_view", "expire_session", "add_server", "corrupt", "force"]);
-const ENDS_PROCESS = new Set(["crash", "stop", "power_loss", "new_disk"]);
 
 export const EMPTY_PICTURE: Picture = {
   at_ns: 0,
@@ -21,7 +20,10 @@ class Draft {
   readonly picture: Picture;
   private readonly fresh = new Set<object>();
 
-  constructor(old: Picture) {
+  constructor(
+    old: Picture,
+    readonly verbs: readonly Verb[],
+  ) {
     this.picture = {
       ...old,
       servers: { ...old.servers },
@@ -203,10 +205,11 @@ const STEPS: Steps = {
     draft.group(event.group).configuration = { number: event.of_number, members: event.members };
   },
   FaultInjected(draft, event) {
-    if (OVER_AT_ONCE.has(event.verb)) return;
+    const row = rowOf(draft.verbs, event.verb);
+    if (!row?.lasts) return;
     for (const name of event.targets) {
       const struck = draft.struck(name);
-      if (struck !== null) strike(struck, event);
+      if (struck !== null) strike(struck, event.fault, row);
     }
     const { fault, verb, targets, options, at_ns } = event;
     draft.picture.faults = [...draft.picture.faults, { fault, verb, targets, options, at_ns }];
@@ -218,7 +221,8 @@ const STEPS: Steps = {
       const server = faults.includes(event.fault) ? draft.struck(name) : null;
       if (server === null) continue;
       server.faults = faults.filter((fault) => fault !== event.fault);
-      if (event.verb === "pause" && server.process === "paused") server.process = "running";
+      const paused = rowOf(draft.verbs, event.verb)?.leaves === "paused";
+      if (paused && server.process === "paused") server.process = "running";
     }
   },
   CheckFailed(draft, event) {
@@ -226,22 +230,21 @@ const STEPS: Steps = {
   },
 };
 
-function strike(server: Struck, event: { fault: number; verb: string }): void {
-  server.faults = [...server.faults, event.fault];
-  if (ENDS_PROCESS.has(event.verb)) stop(server);
-  if (event.verb === "new_disk" && "blocks" in server)
-    Object.assign(server, { blocks: 0, octets: 0, damaged: 0 });
-  else if (event.verb === "pause") server.process = "paused";
+function strike(server: Struck, fault: number, { leaves, empties }: Verb): void {
+  server.faults = [...server.faults, fault];
+  if (leaves === "stopped") stop(server);
+  else if (leaves !== null) server.process = leaves;
+  if (empties && "blocks" in server) Object.assign(server, { blocks: 0, octets: 0, damaged: 0 });
 }
 
 /**
  * The picture after `events`, which are in order; those that the picture already holds are passed over.
- * The old picture is not changed, and what no event touched is the same object in the new one.
+ * The old picture is not changed, and what no event touched is the same object in the new one. `verbs` say what a fault does to whom it strikes.
  */
-export function reduce(old: Picture, events: readonly LabEvent[]): Picture {
+export function reduce(old: Picture, events: readonly LabEvent[], verbs: readonly Verb[]): Picture {
   const news = events.filter((event) => event.seq > old.seq);
   if (news.length === 0) return old;
-  const draft = new Draft(old);
+  const draft = new Draft(old, verbs);
   for (const event of news) {
     draft.picture.seq = event.seq;
     draft.picture.at_ns = Math.max(draft.picture.at_ns, event.at_ns);

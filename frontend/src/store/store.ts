@@ -1,5 +1,6 @@
 import { create } from "zustand";
 import type { Counters, Pipeline, Replicated } from "../api/counts";
+import type { Verb } from "../api/faults";
 import type {
   Client,
   Cluster,
@@ -16,7 +17,6 @@ import type {
   Rate,
   Run,
   Server,
-  Verb,
 } from "../api/types";
 import { type Vocabulary, vocabularyOf } from "../families/vocabulary";
 import { EMPTY_PICTURE } from "./reduce";

@@ -63,9 +63,13 @@ def stories_of(family: Family) -> list[Story]:
     if not family.locked:
         told += [views, views_twice, rejoins, rejoins, half_made, old_words, given_out]
     if family.groups_max > 1:
-        told += [between_groups, between_groups, said_twice, moving, moved_meanwhile, barriers]
+        told += [between_groups, between_groups, said_twice, moving, moved_meanwhile]
+    if family.groups_max > 1 and family.checkpoints:
+        told.append(barriers)
     if family.images:
-        told += [images, going_back, outgrown]
+        told.append(images)
+    if family.checkpoints:
+        told += [going_back, outgrown]
     if family.images and family.standbys:
         told.append(rots_while_away)
     if family.journal_nodes >= 3:

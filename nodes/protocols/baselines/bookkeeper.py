@@ -23,14 +23,15 @@ from typing import Any
 from msgspec.structs import replace
 
 from nodes.config import MILLISECOND, ClusterConfig
+from nodes.metadata_server.own_journal import OwnJournal
 from nodes.protocols.baselines.ledger_writer import TICK_NS, LedgerWriter
 from nodes.protocols.baselines.ledgers import Book, Fragment, Ledger, Ledgers
-from nodes.protocols.baselines.local import LocalJournal
 from nodes.protocols.baselines.shared_journal import JournalLost
 from nodes.replicas.disks import Roll
 from nodes.replicas.view import GlobalView, ViewMoved
 from nodes.storage.identity import DiskId
 from nodes.trace.ignoring import Ignoring
+from nodes.units import ROOT_GROUP
 from nodes.wire.calls import Calls
 from nodes.wire.journal_messages import EntriesRead, EntryAdded, LedgerFenced, ReadEntries
 from nodes.wire.messages import Mark, Message
@@ -38,6 +39,7 @@ from nodes.world import ConnectionLoss, World
 
 ASK_NS = 300 * MILLISECOND
 LAST = 1 << 62
+LEDGERS_SHIFT = 40
 
 
 class BookKeeper:
@@ -46,7 +48,7 @@ class BookKeeper:
         world: World,
         cluster: ClusterConfig,
         view: GlobalView,
-        local: LocalJournal,
+        local: OwnJournal,
         patience_ns: int,
     ):
         self._world = world
@@ -97,16 +99,13 @@ class BookKeeper:
 
     async def recover(self, epoch: int, timeout_ns: int) -> int | None:
         self._writer = None
-        book, version = await self._ledgers.read_newest()
-        if not book.ledgers:
-            return 0
-        last = book.ledgers[-1]
-        if last.closed:
-            return last.last_sn
         try:
-            await self._ledgers.write(Book(book.ledgers, last.number), version)
             book, version = await self._ledgers.read_newest()
-            return await self._close(book, version, timeout_ns)
+            if book.ledgers and not book.ledgers[-1].closed:
+                await self._ledgers.write(Book(book.ledgers, book.ledgers[-1].number), version)
+                book, version = await self._ledgers.read_newest()
+                return await self._close(book, version, timeout_ns)
+            return book.ledgers[-1].last_sn if book.ledgers else 0
         except (ViewMoved, ConnectionLoss, JournalLost):
             return None
 
@@ -217,7 +216,11 @@ class BookKeeper:
         ensemble = sorted(list(found)[: journal.ensemble])
         fragments = [Fragment(last.sn + 1, ensemble, {name: found[name] for name in ensemble})]
         ledger = Ledger(
-            epoch, last.sn + 1, fragments, write_quorum=journal.write_quorum, ack_quorum=journal.ack_quorum
+            ledger_number(self._local.number, epoch),
+            last.sn + 1,
+            fragments,
+            write_quorum=journal.write_quorum,
+            ack_quorum=journal.ack_quorum,
         )
         book = Book([*book.ledgers, ledger])
         try:
@@ -234,6 +237,11 @@ class BookKeeper:
             self._world, self._ledgers, book, version, self._local, self._patience_ns, self._find, confirmed_sn, recovering,
             records_changes,
         )  # fmt: skip
+
+
+def ledger_number(group: int, epoch: int) -> int:
+    """Bookies know ledgers by their numbers alone: those of each group are apart. The first group's are its epochs."""
+    return (group - ROOT_GROUP) << LEDGERS_SHIFT | epoch
 
 
 def fits(reply: EntriesRead, from_sn: int) -> bool:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import msgspec
-from msgspec.structs import asdict
 
-from nodes.metadata.pages import Crossed, Log, counters_of
-from nodes.protocols.baselines.local import NotNext
-from nodes.protocols.baselines.replica import Replica
+from nodes.metadata_server.own_journal import NotNext, OwnJournal
+from nodes.metadata_server.replica import Replica
+from nodes.metadata_server.tenure import Choice, JournalLeader
+from nodes.metadata_server.writer import JournalWriter
+from nodes.protocols.baselines.readers import Readers, read_on
 from nodes.protocols.baselines.shared_journal import JournalLost, SharedJournal, SharedWriter
-from nodes.replicas.answering import Answering
-from nodes.replicas.leader import LOOK_NS, Leader, outlive_holders, write_epoch
+from nodes.replicas.leader import LOOK_NS, outlive_holders, write_epoch
 from nodes.replicas.log import decode_group
 from nodes.replicas.view import ACTIVE, STANDBY, EpochNode, LostLock
-from nodes.replicas.writer import JournalWriter
 from nodes.scope import Tenure
 from nodes.trace.events import StepTaken, Warned
 from nodes.world import CoordinationError
@@ -23,38 +22,32 @@ from nodes.world import CoordinationError
 PAPER = "CFS §2.2"
 
 
-class Leading(Leader):
+class Leading(JournalLeader):
     """One tenure of a holder of the lock."""
 
-    def __init__(self, replica: Replica, journal: SharedJournal, tenure: Tenure, ended: Callable[[], None]):
-        super().__init__(replica, tenure, ended)
-        self._replica = replica
+    def __init__(
+        self,
+        replica: Replica,
+        choice: Choice,
+        journal: SharedJournal,
+        local: OwnJournal,
+        tenure: Tenure,
+        ended: Callable[[], None],
+    ):
+        super().__init__(replica, choice, tenure, ended)
         self._journal = journal
+        self._local = local
         self._epoch = 0
-        cluster = replica.config.cluster
-        early = cluster.holes.reads_before_flush
-        self.answering = Answering(replica.world, replica.state, self.lease, replica.times, cluster, early)
-        self._writer: JournalWriter | None = None
 
     @property
     def epoch(self) -> int:
         return self._epoch
 
-    @property
-    def quiet(self) -> bool:
-        """Nothing is ahead of commit."""
-        return self._writer is not None and self._writer.idle
-
-    def counters(self) -> dict[str, int] | None:
-        """None before it serves."""
-        return asdict(counters_of(self._replica.state.namespace, Crossed(), Log())) if self.serving else None
-
     # --- steps -------------------------------------------------------------------------------------------------
 
     def _end(self) -> None:
-        self._replica.local.on_durable = lambda mark: None
-        self._replica.state.step_back(self._writer.end() if self._writer else [])
-        self.answering.refuse_all()
+        self._local.on_durable = lambda mark: None
+        super()._end()
 
     def _step(self, step: str, detail: str) -> None:
         self._replica.world.trace.emit(StepTaken("takeover", step, PAPER, detail, self.epoch))
@@ -86,7 +79,7 @@ class Leading(Leader):
             await self._too_few(f"the journal could not be read up to sn {end_sn}")
             return
         self._step("catch up", f"has read up to sn {end_sn}")
-        if not await self._open_writer(session_ns):
+        if not await self._open_journal(session_ns):
             await self._too_few("too few nodes of the journal take a new segment")
             return
         await outlive_holders(replica)
@@ -104,39 +97,33 @@ class Leading(Leader):
     async def _catch_up(self, end_sn: int, deadline_ns: int) -> bool:
         """Reads the rest of the shared journal; nothing else is in ours."""
         replica = self._replica
-        await replica.local.cut(replica.state.commit_sn, "what was not known to be committed is read again")
+        await self._local.cut(replica.state.commit_sn, "what was not known to be committed is read again")
         while replica.log.last.sn < end_sn:
-            groups = await self._journal.read(replica.log.last.sn + 1)
-            if groups:
-                try:
-                    await replica.local.take(groups)
-                except (NotNext, msgspec.DecodeError) as error:
-                    replica.world.trace.emit(Warned(str(error)))
-                    return False
-            elif replica.world.clock.monotonic_ns() > deadline_ns:
+            try:
+                groups = await read_on(replica, self._journal, self._local)
+            except (NotNext, msgspec.DecodeError) as error:
+                replica.world.trace.emit(Warned(str(error)))
                 return False
-            else:
-                await replica.world.clock.sleep(LOOK_NS)
+            if groups:
+                continue
+            if replica.world.clock.monotonic_ns() > deadline_ns:
+                return False
+            await replica.world.clock.sleep(LOOK_NS)
         return replica.log.last.sn == end_sn
 
-    async def _open_writer(self, timeout_ns: int) -> bool:
+    async def _open_journal(self, timeout_ns: int) -> bool:
         """Everything adopted is committed with one empty group of the new epoch."""
         replica = self._replica
         sync = await self._journal.begin(self.epoch, replica.log.last, timeout_ns)
         if sync is None:
             return False
-        writer = self._writer = JournalWriter(
-            replica.world, replica.group.name, replica.group.number, False, self.epoch, 0, replica.log, replica.state, sync,
-            replica.config.cluster.knobs.records_per_group,
-        )  # fmt: skip
-        replica.local.on_durable = sync.on_own_durable
-        replica.state.apply_ahead()
-        self.answering.writer = writer
-        writer.on_unparked = self.answering.on_unparked
+        self._local.on_durable = sync.on_own_durable
+        readers = Readers(replica, sync.prune)
+        self._tenure.spawn(readers.follow(), "readers")
+        writer = self._open_writer(sync, readers)
         self._report_commits(writer)
         self._tenure.spawn(self._keep(sync), "journal")
-        writer.close_group()
-        sn = replica.log.last.sn
+        sn = self._close_first_group(writer)
         while replica.state.commit_sn < sn:
             await replica.world.clock.sleep(LOOK_NS)
         self._step("flush", f"an empty group of epoch {self.epoch} is committed")
@@ -161,9 +148,5 @@ class Leading(Leader):
             await self._give_up(f"{type(error).__name__}: {error}")
 
     def _serve(self) -> None:
-        replica = self._replica
-        mark = replica.log.last
-        self._step("serve", f"{replica.world.name} is the active")
-        self._serves("active", f"epoch {self.epoch} is served", mark)
-        self.answering.begin(self.epoch)
-        self._tenure.spawn(self.answering.end_idle_sessions(), "sessions of dead clients")
+        self._step("serve", f"{self._replica.world.name} is the active")
+        self._begin_service("active", f"epoch {self.epoch} is served", self._replica.log.last)

@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from nodes.config import MILLISECOND
+from nodes.metadata_server.own_journal import OwnJournal
 from nodes.protocols.baselines.ledgers import Book, Fragment, Ledger, Ledgers
-from nodes.protocols.baselines.local import LocalJournal
 from nodes.protocols.baselines.shared_journal import JournalLost
 from nodes.replicas.view import ViewMoved
 from nodes.trace.ignoring import Ignoring
@@ -56,7 +56,7 @@ class LedgerWriter:
         ledgers: Ledgers,
         book: Book,
         version: int,
-        local: LocalJournal,
+        local: OwnJournal,
         patience_ns: int,
         find: FindBookies,
         confirmed_sn: int,
@@ -191,6 +191,9 @@ class LedgerWriter:
             self._lost = f"{peer} says that ledger {message.ledger} is being closed"
 
     # --- time --------------------------------------------------------------------------------------------------
+
+    def prune(self, sn: int) -> None:
+        """Ledgers are kept: one lasts as long as its writer."""
 
     async def keep(self) -> None:
         while True:

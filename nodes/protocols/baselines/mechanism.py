@@ -6,10 +6,13 @@ from collections.abc import Callable
 from functools import partial
 
 from nodes.config import MILLISECOND, SECOND, ServerConfig
+from nodes.metadata_server.tenure import Choice
 from nodes.protocols.baselines.bookkeeper import BookKeeper
 from nodes.protocols.baselines.quorum_journal import QuorumJournal
 from nodes.protocols.baselines.server import start
 from nodes.protocols.baselines.shared_journal import MakeSharedJournal
+from nodes.wire.journal_messages import JOURNAL_MESSAGES
+from nodes.wire.messages import Message
 from nodes.world import World
 
 OFTEN_NS = 100 * MILLISECOND
@@ -17,11 +20,14 @@ HADOOP_NS = 1 * SECOND
 HADOOP_SEGMENT_NS = 2 * SECOND
 
 
-def _starts(make: MakeSharedJournal, tail_ns: int) -> Callable[[World, ServerConfig], None]:
-    return lambda world, config: start(world, config, make, tail_ns)
+Start = Callable[[World, ServerConfig, Choice], None]
 
 
-REPLICATION: dict[str, Callable[[World, ServerConfig], None]] = {
+def _starts(make: MakeSharedJournal, tail_ns: int) -> Start:
+    return lambda world, config, choice: start(world, config, choice, make, tail_ns)
+
+
+REPLICATION: dict[str, Start] = {
     "shared-qjm": _starts(QuorumJournal, OFTEN_NS),
     "shared-filer": _starts(QuorumJournal, OFTEN_NS),
     "shared-hadoop": _starts(
@@ -30,3 +36,7 @@ REPLICATION: dict[str, Callable[[World, ServerConfig], None]] = {
     "shared-bookkeeper": _starts(BookKeeper, OFTEN_NS),
 }
 """Avatar's filer is a quorum of one."""
+
+MESSAGES: tuple[type[Message], ...] = ()
+"""None of its own: servers and nodes speak nodes/wire/journal_messages.py."""
+COUNTED = JOURNAL_MESSAGES

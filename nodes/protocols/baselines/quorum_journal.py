@@ -13,8 +13,9 @@ from typing import Any
 import msgspec
 
 from nodes.config import MILLISECOND, ClusterConfig
-from nodes.protocols.baselines.local import LocalJournal
+from nodes.metadata_server.own_journal import OwnJournal
 from nodes.protocols.baselines.quorum_writer import QuorumWriter
+from nodes.protocols.baselines.shared_journal import BeginsLater
 from nodes.replicas.disks import Roll
 from nodes.replicas.view import GlobalView, ViewMoved
 from nodes.trace.ignoring import Ignoring
@@ -40,18 +41,28 @@ READ_NS = 300 * MILLISECOND
 
 
 def end_of_journal(promises: dict[str, EpochPromised]) -> tuple[Mark, str]:
-    """The mark with which the journal ends, and a node that has all of it: the finished part, and behind it the best open segment."""
+    """The mark with which the journal ends, and a node that has all of it: the finished part, and behind it the best open segment.
+
+    A node that missed the end of a segment goes on writing: it has what was finished elsewhere, in one segment, if its writer is not an earlier one
+    than whoever finished that.
+    """
     _, whole = max((promises[node].finished.sn, node) for node in promises)
     finished = promises[whole].finished
+    decided_in = max(_decided_in(told) for told in promises.values() if told.finished == finished)
     still_open = [
-        (max(told.written_in, told.accepted_in), told.last.sn, node)
+        (_decided_in(told), told.last.sn, node)
         for node, told in promises.items()
-        if told.finished == finished and told.last.sn > finished.sn
+        if told.last.sn > finished.sn and (told.finished == finished or _decided_in(told) >= decided_in)
     ]
     if not still_open:
         return finished, whole
     _, _, best = max(still_open)
     return promises[best].last, best
+
+
+def _decided_in(told: EpochPromised) -> int:
+    """The last epoch that said how the journal goes on there."""
+    return max(told.written_in, told.accepted_in)
 
 
 class QuorumJournal:
@@ -62,7 +73,7 @@ class QuorumJournal:
         world: World,
         cluster: ClusterConfig,
         view: GlobalView,
-        local: LocalJournal,
+        local: OwnJournal,
         patience_ns: int,
         finished_only: bool = False,
         segment_ns: int = 0,
@@ -74,6 +85,7 @@ class QuorumJournal:
         self._disks: dict[str, int] = {}
         """Of the nodes that count: what the view's record said last."""
         self._local = local
+        self._number = local.number
         self._patience_ns = patience_ns
         self._finished_only = finished_only
         self._segment_ns = segment_ns
@@ -133,13 +145,22 @@ class QuorumJournal:
         self._epoch, self._writer = epoch, None
         self._disks = (await self._view.configuration())[0].disks
         deadline_ns = self._world.clock.monotonic_ns() + timeout_ns
-        promises = await self._heard_from(NewEpoch(epoch), EpochPromised, self._suffices, deadline_ns)
+        promises = await self._heard_from(
+            NewEpoch(self._number, epoch), EpochPromised, self._suffices, deadline_ns
+        )
         if promises is None:
             return None
         last, source = end_of_journal(promises)
-        if await self._majority(AcceptJournal(epoch, last, source), JournalAccepted, deadline_ns) is None:
+        if (
+            await self._majority(
+                AcceptJournal(self._number, epoch, last, source), JournalAccepted, deadline_ns
+            )
+            is None
+        ):
             return None
-        finished = await self._majority(FinishSegment(epoch, last), SegmentFinished, deadline_ns)
+        finished = await self._majority(
+            FinishSegment(self._number, epoch, last), SegmentFinished, deadline_ns
+        )
         if finished is None:
             return None
         whole = {node: message.disk for node, message in finished.items()}
@@ -200,13 +221,17 @@ class QuorumJournal:
 
     async def read(self, from_sn: int) -> list[bytes]:
         """From one node after the other: whatever a node gives is right."""
+        begins_later = False
         for _ in self._nodes:
             node = self._nodes[self._turn % len(self._nodes)]
-            question = ReadJournal(0, from_sn, 0, self._finished_only)
+            question = ReadJournal(0, self._number, from_sn, 0, self._finished_only)
             reply = await self._calls.ask(node, question, READ_NS)
-            if isinstance(reply, JournalRead) and reply.groups and reply.from_sn == from_sn:
+            if isinstance(reply, JournalRead) and reply.from_sn == from_sn and reply.groups:
                 return reply.groups
+            begins_later |= isinstance(reply, JournalRead) and reply.base.sn >= from_sn
             self._turn += 1
+        if begins_later:
+            raise BeginsLater(f"the shared journal has no sn {from_sn} any more")
         return []
 
     # --- writing -----------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from nodes.config import MILLISECOND, SECOND
-from nodes.protocols.baselines.local import LocalJournal
+from nodes.metadata_server.own_journal import OwnJournal
 from nodes.protocols.baselines.shared_journal import JournalLost
 from nodes.trace.ignoring import Ignoring
 from nodes.wire.journal_messages import (
@@ -16,6 +16,7 @@ from nodes.wire.journal_messages import (
     HigherEpoch,
     JournalWritten,
     OutOfStep,
+    PruneJournal,
     SegmentFinished,
     StartSegment,
     WriteJournal,
@@ -51,7 +52,7 @@ class QuorumWriter:
         disks: dict[str, int],
         epoch: int,
         last: Mark,
-        local: LocalJournal,
+        local: OwnJournal,
         patience_ns: int,
         segment_ns: int,
         name_disks: Callable[[dict[str, int]], Awaitable[bool]],
@@ -60,6 +61,7 @@ class QuorumWriter:
         self._ignoring = Ignoring(world)
         self._epoch = epoch
         self._local = local
+        self._journal = local.number
         self._patience_ns = patience_ns
         self._segment_ns = segment_ns or SEGMENT_NS
         self.on_progress: Callable[[], None] = lambda: None
@@ -93,7 +95,7 @@ class QuorumWriter:
 
     def write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
         self._local.append(group, octets, mark)
-        message = WriteJournal(self._epoch, group.commit_sn, group.previous, octets)
+        message = WriteJournal(self._journal, self._epoch, group.commit_sn, group.previous, octets)
         self._in_flight_sn = group.sn
         self._since_ns = self._world.clock.monotonic_ns()
         if not self._finishing and not self._due():
@@ -112,6 +114,9 @@ class QuorumWriter:
     def holders(self, sn: int) -> list[str]:
         mine = [self._world.name] if self._own_sn >= sn else []
         return mine + [name for name, node in self._nodes.items() if node.acknowledged_sn >= sn]
+
+    def prune(self, sn: int) -> None:
+        self._send_to_all(PruneJournal(self._journal, self._epoch, sn))
 
     def _many(self, there: Callable[[Node], bool]) -> bool:
         return sum(there(node) for node in self._nodes.values()) > len(self._nodes) // 2
@@ -172,13 +177,13 @@ class QuorumWriter:
             return
         self._finishing, self._previous = True, last
         self._sent_ns = self._world.clock.monotonic_ns()
-        self._send_to_all(FinishSegment(self._epoch, last))
+        self._send_to_all(FinishSegment(self._journal, self._epoch, last))
 
     def _start_segment(self) -> None:
         self._began_ns = self._world.clock.monotonic_ns()
         for node in self._nodes.values():
             node.in_step = True
-        self._send_to_all(StartSegment(self._epoch, self._previous))
+        self._send_to_all(StartSegment(self._journal, self._epoch, self._previous))
         waiting, self._waiting = self._waiting, None
         if waiting is not None:
             self._send_group(waiting)
@@ -235,12 +240,12 @@ class QuorumWriter:
     def _send_again(self, now: int) -> None:
         self._sent_ns = now
         if self._finishing:
-            self._send_to_all(FinishSegment(self._epoch, self._previous))
+            self._send_to_all(FinishSegment(self._journal, self._epoch, self._previous))
             return
         for name, node in self._nodes.items():
             if node.in_step and node.acknowledged_sn < self._in_flight_sn and self._in_flight is not None:
                 if self._in_flight.previous == self._previous:
-                    self._world.network.send(name, StartSegment(self._epoch, self._previous))
+                    self._world.network.send(name, StartSegment(self._journal, self._epoch, self._previous))
                 self._world.network.send(name, self._in_flight)
 
     def _leave_out(self, now: int) -> None:

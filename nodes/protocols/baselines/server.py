@@ -6,102 +6,80 @@ Whoever takes the lock in the coordination service becomes active, as Hadoop's f
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import msgspec
 
-from nodes.blocks.keeper import BlockKeeper
 from nodes.config import MILLISECOND, ServerConfig, group_of
+from nodes.metadata_server.handing import Handlers
+from nodes.metadata_server.own_journal import NotNext, OwnJournal
+from nodes.metadata_server.replica import Replica, open_replica
+from nodes.metadata_server.server import MetadataServer
+from nodes.metadata_server.tenure import Choice
 from nodes.protocols.baselines.leading import Leading
-from nodes.protocols.baselines.local import NotNext
-from nodes.protocols.baselines.replica import open_replica
+from nodes.protocols.baselines.readers import read_on
 from nodes.protocols.baselines.shared_journal import MakeSharedJournal
 from nodes.replicas.anew import start_anew_if_damaged
-from nodes.replicas.following import Following
-from nodes.replicas.handing import Handlers, hand, hand_call
-from nodes.replicas.loading import loader
-from nodes.replicas.questions import answer_questions
-from nodes.replicas.session import Session
 from nodes.replicas.view import ACTIVE, INCARNATION, STANDBY
 from nodes.scope import Scope, Tenure
 from nodes.trace.events import Warned
-from nodes.wire.messages import AskView, CheckOperation, Message, Request
 from nodes.world import CoordinationError, World, ensure
 
 LOOK_NS = 500 * MILLISECOND
 
 
 class SharedJournalServer:
-    """One metadata server: its role and its way between the two. `tail_ns` is how long a standby waits before it reads on."""
+    """One server's part in the agreement: its role and its way between the two."""
 
-    def __init__(self, world: World, config: ServerConfig, make_journal: MakeSharedJournal, tail_ns: int):
-        self._world = world
+    def __init__(
+        self,
+        server: MetadataServer[Leading],
+        replica: Replica,
+        choice: Choice,
+        make_journal: MakeSharedJournal,
+        tail_ns: int,
+    ):
+        """`tail_ns` is how long a standby waits before it reads on."""
+        self._server = server
+        self._world = world = server.world
+        self._choice = choice
         self._tail_ns = tail_ns
-        self._group = group_of(config.cluster, config.group)
-        self._replica = replica = open_replica(world, config, self._group)
-        self._journal = make_journal(
-            world,
-            config.cluster,
-            replica.view,
-            replica.local,
-            config.cluster.timing.ack_timeout_ms * MILLISECOND,
-        )
-        self._following = Following(replica)
-        self._session: Session[Leading] = Session(
-            replica, self._following, self._enter, self._look_at_view, []
-        )
+        self._replica = replica
+        self._following = server.following
+        self._local = OwnJournal(replica)
+        cluster = server.config.cluster
+        patience_ns = cluster.timing.ack_timeout_ms * MILLISECOND
+        self._journal = make_journal(world, cluster, replica.view, self._local, patience_ns)
         self._tailing: Scope | None = None
-        self._blocks = BlockKeeper(
-            world, self._group, config.cluster.data, replica.state, self._commands_data_nodes
-        )
-        self._handlers: Handlers = {
-            **self._journal.handlers,
-            **self._blocks.table(),
-            Request: self._on_call,
-            CheckOperation: self._on_call,
-            AskView: self._following.on_ask_view,
-        }
+        self.handlers: Handlers = self._journal.handlers
 
-    def start(self) -> None:
-        world, replica = self._world, self._replica
-        world.network.receive(self.on_message)
-        world.scope.spawn(replica.local.run(), "own journal")
-        world.scope.spawn(self._blocks.run(), "block map")
+    @property
+    def epoch(self) -> int:
+        return self._following.epoch
+
+    @property
+    def rests(self) -> bool:
+        return True
+
+    def begin(self) -> None:
+        self._world.scope.spawn(self._local.run(), "own journal")
         self._follow_journal()
-        session = self._session
-        session.start()
-        load = loader(world, lambda: session.leader.answering if session.leader else None)
-        answer_questions(replica, {"counters": self._tell_counters, "load_journal": load})
 
-    def _tell_counters(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Only the active counts; from all others null."""
-        leading = self._session.leader
-        return {"counters": None if leading is None else leading.counters()}
+    def forget_session(self) -> None:
+        """Nothing here watches."""
 
-    def _commands_data_nodes(self) -> tuple[int, bool]:
-        """Only the active does, for as long as it may answer."""
-        leading = self._session.leader
-        if leading is None or not leading.serving or not leading.lease.holds:
-            return 0, False
-        return leading.epoch, leading.quiet
-
-    # --- messages ----------------------------------------------------------------------------------------------
-
-    def on_message(self, peer: str, message: Message) -> None:
-        hand(self._world, self._handlers, peer, message)
-
-    def _on_call(self, peer: str, message: Request | CheckOperation) -> None:
-        leading = self._session.leader
-        hand_call(leading.answering if leading else None, self._following, peer, message)
+    def stop_reading(self) -> None:
+        if self._tailing is not None:
+            self._tailing.close()
+            self._tailing = None
 
     # --- the view ----------------------------------------------------------------------------------------------
 
-    async def _enter(self) -> None:
-        await self._replica.view.prepare(self._group.members, self._world.network.address)
+    async def enter(self) -> None:
+        await self._replica.view.prepare(self._server.group.members, self._world.network.address)
         await ensure(self._world.coordination, INCARNATION)
         await self._following.take_place(STANDBY, "has entered the view")
 
-    async def _look_at_view(self) -> None:
+    async def look_at_view(self) -> None:
         """One look: what the three watchers point at, and what follows from it."""
         view, following = self._replica.view, self._following
         seen = await following.look()
@@ -116,49 +94,59 @@ class SharedJournalServer:
             await self._lead()
 
     async def _lead(self) -> None:
-        if self._tailing is not None:
-            self._tailing.close()
+        self._server.stop_reading()
 
         def make(tenure: Tenure, over: Callable[[], None]) -> Leading:
             def ended() -> None:
                 over()
                 self._follow_journal()
 
-            return Leading(self._replica, self._journal, tenure, ended)
+            return Leading(self._replica, self._choice, self._journal, self._local, tenure, ended)
 
-        await self._session.lead(make)
+        await self._server.session.lead(make)
 
     # --- standby -----------------------------------------------------------------------------------------------
 
     def _follow_journal(self) -> None:
         """Reads the shared journal for as long as this server does not lead."""
-        if self._tailing is not None:
-            self._tailing.close()
+        self.stop_reading()
         self._tailing = self._world.scope.child("tailing")
         self._tailing.spawn(self._tail(), "tailing")
 
     async def _tail(self) -> None:
-        replica, warned = self._replica, ""
-        await replica.local.cut(replica.state.commit_sn, "what was not known to be committed is read again")
+        replica, local, warned = self._replica, self._local, ""
+        await local.cut(replica.state.commit_sn, "what was not known to be committed is read again")
         while True:
             try:
-                groups = await self._journal.read(replica.log.last.sn + 1)
-                await replica.local.take(groups)
+                came = await read_on(replica, self._journal, local)
             except CoordinationError:
-                groups = []
+                came = False
             except (NotNext, msgspec.DecodeError) as error:
-                groups = []
+                came = False
                 if str(error) != warned:
                     warned = str(error)
                     self._world.trace.emit(Warned(warned))
             replica.state.commit(replica.log.last.sn)
-            if not groups:
+            if not came:
                 await self._world.clock.sleep(self._tail_ns)
 
 
-def start(world: World, config: ServerConfig, make_journal: MakeSharedJournal, tail_ns: int) -> None:
-    """Starts a metadata server in this world. Raises UnknownJournal, OSError of what lies on the disk.
+def start(
+    world: World, config: ServerConfig, choice: Choice, make_journal: MakeSharedJournal, tail_ns: int
+) -> None:
+    """Starts a metadata server in this world. Raises UnknownFormat, UnknownJournal, OSError of what lies on the disk.
 
     One whose own journal is damaged before its end sets it aside and reads the shared one again.
     """
-    start_anew_if_damaged(world, lambda: SharedJournalServer(world, config, make_journal, tail_ns).start())
+
+    def begin() -> None:
+        replica = open_replica(world, config, group_of(config.cluster, config.group), choice.image_store)
+        server: MetadataServer[Leading] = MetadataServer(
+            world,
+            config,
+            replica,
+            lambda server: SharedJournalServer(server, replica, choice, make_journal, tail_ns),
+        )
+        server.start()
+
+    start_anew_if_damaged(world, begin)

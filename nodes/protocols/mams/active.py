@@ -2,88 +2,53 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
-from msgspec.structs import asdict
-
 from nodes.config import MILLISECOND
-from nodes.metadata.pages import Crossed, counters_of
-from nodes.metadata.placement import placement
-from nodes.metadata.records import IncarnationRecord
-from nodes.protocols.mams.checkpoints.barrier import GroupBarrier
-from nodes.protocols.mams.checkpoints.time_server import TimeServer, as_time_server
+from nodes.metadata_server.replica import Replica
+from nodes.metadata_server.tenure import Choice, JournalLeader
 from nodes.protocols.mams.configuration import ConfigurationKeeper
-from nodes.protocols.mams.hosting import Host
-from nodes.protocols.mams.imaging import Imaging
-from nodes.protocols.mams.messages import (
-    ImageGoesOn,
-    ImageTaken,
-    Promise,
-    Register,
-    Renewed,
-)
-from nodes.protocols.mams.neighbours import Neighbours
+from nodes.protocols.mams.messages import Promise, Register, Renewed
+from nodes.protocols.mams.pool_node import PoolNode
 from nodes.protocols.mams.receivers import follow_receivers
 from nodes.protocols.mams.renewing import RenewingSessions
-from nodes.protocols.mams.replica import Replica
 from nodes.protocols.mams.ssp import Ssp
 from nodes.protocols.mams.stream import Stream
 from nodes.protocols.mams.upgrade import Upgrade
-from nodes.replicas.answering import Answering
-from nodes.replicas.leader import Leader, outlive_holders
+from nodes.replicas.leader import outlive_holders
 from nodes.replicas.view import STANDBY, LostLock, Place
-from nodes.replicas.writer import JournalWriter
 from nodes.scope import Tenure
-from nodes.trace.ignoring import Ignoring
 from nodes.wire.messages import Message
 from nodes.world import ConnectionLoss, CoordinationError
 
 FLUSH_LOOK_NS = 10 * MILLISECOND
 
 
-class Active(Leader):
+class Active(JournalLeader):
     """The tenure of one holder of the lock: upgrade, service, end."""
 
-    def __init__(self, replica: Replica, tenure: Tenure, ended: Callable[[], None], trusts_own_journal: bool):
-        super().__init__(replica, tenure, ended)
-        self._replica = replica
-        self.upgrade = Upgrade(replica, trusts_own_journal)
+    def __init__(
+        self,
+        replica: Replica,
+        pool: PoolNode,
+        choice: Choice,
+        sync: type[Ssp],
+        tenure: Tenure,
+        ended: Callable[[], None],
+        trusts_own_journal: bool,
+    ):
+        super().__init__(replica, choice, tenure, ended)
+        self._pool = pool
+        self._make_sync = sync
+        self.upgrade = Upgrade(replica, pool, trusts_own_journal)
         self.sync: Ssp | None = None
-        self.writer: JournalWriter | None = None
         self.keeper: ConfigurationKeeper | None = None
         self.renewing: RenewingSessions | None = None
-        self.imaging: Imaging | None = None
-        cluster = replica.config.cluster
-        early = cluster.holes.reads_before_flush
-        self.answering = Answering(replica.world, replica.state, self.lease, replica.times, cluster, early)
-        self.neighbours: Neighbours | None = None
-        """None in a cluster of one group."""
-        self.host: Host | None = None
-        """Made when this tenure begins to serve, in a cluster of several groups."""
-        if len(replica.config.cluster.groups) > 1:
-            self.neighbours = Neighbours(replica.world, replica.config.cluster, replica.group.name)
-            tenure.spawn(self.neighbours.follow(), "the other groups")
-        self._barrier: GroupBarrier | None = None
-        """Once it serves."""
         self._asked_back: list[str] = []
-        self._ignoring = Ignoring(replica.world)
-
-    @property
-    def quiet(self) -> bool:
-        """Nothing is ahead of commit."""
-        return self.writer is not None and self.writer.idle
 
     @property
     def epoch(self) -> int:
         return self.upgrade.epoch
-
-    @property
-    def writes(self) -> bool:
-        """Whether it serves, writes too."""
-        if not self.serving or not self.lease.holds:
-            return False
-        return self.writer is not None and not self.writer.parked
 
     # --- steps ----------------------------------------------------------------------------------------------------
 
@@ -106,23 +71,6 @@ class Active(Leader):
         if self.renewing is not None:
             self.renewing.on_renewed(peer, message)
 
-    def on_image(self, peer: str, message: ImageTaken | ImageGoesOn) -> None:
-        if self.imaging is not None:
-            self.imaging.on_image(peer, message)
-
-    def on_cross_group(self, peer: str, message: Message) -> None:
-        """From the active of another group; one that comes too early or while nothing can be committed is sent again.
-
-        From anybody else it is an event and has no effect.
-        """
-        if self.neighbours is None or not self.neighbours.speaks(peer):
-            self._ignoring.tell(peer, message, "not of a server of another group")
-            return
-        cross_group = self.answering.cross_group
-        ready = self.writer is not None and not self.writer.parked and not self.answering.still
-        if cross_group is not None and self.serving and ready:
-            cross_group.on_message(peer, message)
-
     def remove(self, server: str) -> str:
         """An orderly leave, which is done as soon as it can lose nothing; the reason when it never is."""
         keeper = self.keeper
@@ -136,30 +84,9 @@ class Active(Leader):
         self.renewing.leaving.append(server)
         return ""
 
-    def counters(self) -> dict[str, int] | None:
-        """None before it serves."""
-        if not self.serving:
-            return None
-        assert self.imaging is not None
-        crossed = self.host.crossed if self.host else Crossed()
-        return asdict(counters_of(self._replica.state.namespace, crossed, self.imaging.log))
-
-    def on_marking(self, peer: str, message: Message) -> None:
-        """Of a checkpoint of all groups; who does not serve takes no part, and the checkpoint will be void."""
-        if self._barrier is not None:
-            self._barrier.on_message(peer, message)
-
-    def begin_marking(self, name: str) -> asyncio.Task[str] | None:
-        """As the time server; None before it serves."""
-        if self._barrier is None:
-            return None
-        server = TimeServer(self._replica, self.epoch, self._barrier)
-        return self._tenure.spawn(as_time_server(server, name), f"checkpoint {name}")
-
     def _end(self) -> None:
-        self._replica.pool.on_own_durable = lambda mark: None
-        self._replica.state.step_back(self.writer.end() if self.writer else [])
-        self.answering.refuse_all()
+        self._pool.on_own_durable = lambda mark: None
+        super()._end()
 
     def _admit(self, peer: str, promise: Promise) -> None:
         """A member that promised is sent what it lacks, unless its journal is too far away."""
@@ -207,7 +134,7 @@ class Active(Leader):
             self.sits_out = True
             await self._give_up("too few members of the last configuration answered")
             return
-        self._open_writer()
+        self._open_journal()
         upgrade.holds_intake()
         await self._flush()
         standbys = await upgrade.register(await self._name_disks())
@@ -216,37 +143,27 @@ class Active(Leader):
         self._serve(standbys)
         await self._keep()
 
-    def _open_writer(self) -> None:
+    def _open_journal(self) -> None:
         replica, upgrade = self._replica, self.upgrade
         assert upgrade.configuration is not None and upgrade.recovery is not None
         log, holes = replica.log, replica.config.cluster.holes
-        sync = self.sync = replica.choice.journal_sync(
-            replica.world, self.epoch, log, replica.state, replica.pool, upgrade.configuration, holes.silent_shrink,
+        sync = self.sync = self._make_sync(
+            replica.world, self.epoch, log, replica.state, self._pool, upgrade.configuration, holes.silent_shrink,
             replica.config.cluster.mutations,
         )  # fmt: skip
-        writer = self.writer = JournalWriter(
-            replica.world, replica.group.name, replica.group.number, self.neighbours is not None, self.epoch, replica.origin.incarnation,
-            log, replica.state, sync, replica.config.cluster.knobs.records_per_group,
-        )  # fmt: skip
-        replica.pool.on_own_durable = sync.on_own_durable
+        self._pool.on_own_durable = sync.on_own_durable
+        self._open_writer(sync, sync)
+        assert self.imaging is not None
         self.keeper = ConfigurationKeeper(replica, sync, self.epoch, log.last.sn)
-        self.imaging = Imaging(replica, sync, self.answering, self.epoch)
         self.renewing = RenewingSessions(replica, sync, self.keeper, self.answering, self.imaging, self.epoch)
         sync.on_lost = self.renewing.on_lost
         sync.on_far = self.renewing.on_far
-        replica.state.apply_ahead()
-        self.answering.writer = writer
-        self.answering.full = self.imaging.is_full
-        writer.on_unparked = self.answering.on_unparked
         for peer, promise in upgrade.recovery.promises.items():
             self._admit(peer, promise)
         self._tenure.spawn(self._ticks(), "ticks")
         self._tenure.spawn(
             self._give_way(self._out_of_reach, _may_lead, lambda: True), "who cannot be reached"
         )
-        self._tenure.spawn(self.imaging.run(), "images")
-        self._tenure.spawn(self.imaging.look_after(), "pool")
-        self._tenure.spawn(self._follow_checkpoints(), "checkpoints")
         if isinstance(sync, Stream):
             self._tenure.spawn(follow_receivers(replica, sync, self.epoch), "receivers")
 
@@ -255,10 +172,7 @@ class Active(Leader):
         writer, replica = self.writer, self._replica
         assert writer is not None and self.keeper is not None and self.upgrade.recovery is not None
         self.upgrade.flushes(replica.log.last)
-        if replica.log.last.incarnation < replica.origin.incarnation:
-            writer.apply(IncarnationRecord(self.answering.now_ns(), replica.origin.incarnation))
-        writer.close_group()
-        sn = replica.log.last.sn
+        sn = self._close_first_group(writer)
         clock = replica.world.clock
         grace_ns = clock.monotonic_ns() + replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
         while replica.state.commit_sn < sn or (self._expected() and clock.monotonic_ns() < grace_ns):
@@ -309,29 +223,10 @@ class Active(Leader):
         return unsure
 
     def _serve(self, standbys: list[str]) -> None:
-        replica = self._replica
-        mark = replica.log.last
         self.upgrade.serves(standbys)
-        self._serves("active", f"step 6 of epoch {self.epoch}", mark)
-        assert self.writer is not None
-        self._barrier = GroupBarrier(replica, self._tenure, self.epoch, self.writer, self.answering)
-        if self.neighbours is not None:
-            self._join_groups(self.neighbours)
-        self.answering.begin(self.epoch)
-        replica.forcing.end("done", f"serves in epoch {self.epoch} from sn {mark.sn} on")
-        self._tenure.spawn(self.answering.end_idle_sessions(), "sessions of dead clients")
-
-    def _join_groups(self, neighbours: Neighbours) -> None:
-        """Operations on several groups: those that are open are taken up before new ones come (DCFS2 §4.4)."""
-        replica, cluster = self._replica, self._replica.config.cluster
-        assert self.writer is not None
-        host = self.host = Host(replica, self._tenure, self.epoch, self.writer, self.answering, neighbours)
-        policy = placement(
-            cluster.placement, host.groups, cluster.granularity, replica.world.rng, cluster.ddg_as_printed
-        )
-        cross_group = replica.choice.cross_group(host)
-        self.answering.joins(cross_group, policy)
-        cross_group.resume()
+        self._begin_service("active", f"step 6 of epoch {self.epoch}", self._replica.log.last)
+        sn = self._replica.log.last.sn
+        self._replica.forcing.end("done", f"serves in epoch {self.epoch} from sn {sn} on")
 
     async def _keep(self) -> None:
         """The active's round: removes who is missing, renews one junior at a time."""
@@ -375,16 +270,6 @@ class Active(Leader):
         places = await self._replica.view.places() if missing else {}
         self._asked_back = [m for m in missing if m in places and places[m].state == STANDBY]
         self.upgrade.recovery.ask(self._asked_back)
-
-    async def _follow_checkpoints(self) -> None:
-        """Once per heartbeat: what was deleted is kept no more."""
-        replica = self._replica
-        while True:
-            await replica.world.clock.sleep(replica.config.cluster.timing.heartbeat_ms * MILLISECOND)
-            try:
-                await replica.pins.keep_up(replica.ledger)
-            except CoordinationError:
-                pass
 
     async def _ticks(self) -> None:
         timeout_ns = self._replica.config.cluster.timing.ack_timeout_ms * MILLISECOND

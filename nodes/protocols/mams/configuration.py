@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from nodes.config import MILLISECOND
-from nodes.protocols.mams.replica import Replica
+from nodes.metadata_server.replica import Replica
 from nodes.protocols.mams.ssp import Ssp
 from nodes.replicas.view import JUNIOR, STANDBY, Configuration, LostLock, Place, ViewMoved
 from nodes.world import Change, ConnectionLoss

@@ -6,222 +6,134 @@ they tell, one loop looks at the view again and does what it asks for: follow, r
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
-from nodes.blocks.keeper import BlockKeeper
 from nodes.config import MILLISECOND, ServerConfig, group_of
+from nodes.families import family_named
+from nodes.metadata_server.checkpoints.going_back import Incarnations
+from nodes.metadata_server.handing import Handlers
+from nodes.metadata_server.quarantine import quarantine
+from nodes.metadata_server.replica import Replica, open_replica
+from nodes.metadata_server.server import MetadataServer
+from nodes.metadata_server.tenure import Choice
 from nodes.protocols.mams import messages as m
 from nodes.protocols.mams.active import Active
-from nodes.protocols.mams.checkpoints import messages as marking
-from nodes.protocols.mams.checkpoints.commands import Commands
-from nodes.protocols.mams.checkpoints.going_back import Incarnations
-from nodes.protocols.mams.imaging import Photographer
-from nodes.protocols.mams.quarantine import quarantine
-from nodes.protocols.mams.questions import image_questions, pool_orders
+from nodes.protocols.mams.pool_node import EPOCH_FILE, PoolNode
 from nodes.protocols.mams.reading import read_from_pool
-from nodes.protocols.mams.replica import Choice, Replica, open_replica
+from nodes.protocols.mams.ssp import Ssp
+from nodes.protocols.mams.stream import Stream
+from nodes.protocols.mams.two_phase import TwoPhase
 from nodes.replicas.election import Election, await_members
-from nodes.replicas.following import Following
-from nodes.replicas.forcing import force_questions
-from nodes.replicas.handing import Handlers, hand, hand_call
-from nodes.replicas.loading import loader
 from nodes.replicas.log import NOTHING
-from nodes.replicas.questions import answer_questions
-from nodes.replicas.session import Session
 from nodes.replicas.view import ACTIVE, JUNIOR, STANDBY, Place
-from nodes.scope import Scope
+from nodes.scope import Scope, Tenure
 from nodes.storage.journal_file import JournalCorrupt, UnknownJournal
 from nodes.storage.sealed import SealBroken, UnknownSeal
 from nodes.trace import events
-from nodes.wire.messages import (
-    AskView,
-    CheckOperation,
-    CrossGroupMessage,
-    Message,
-    Request,
-)
 from nodes.world import World
 
 REGISTER_NS = 500 * MILLISECOND
 
 
 class Mams:
-    """One metadata server of a replica group."""
+    """The part of one server in the agreement of its group."""
 
-    def __init__(self, world: World, config: ServerConfig, choice: Choice):
-        self._world = world
-        self._group = group_of(config.cluster, config.group)
-        self._replica: Replica = open_replica(world, config, self._group, choice)
-        self._following = Following(self._replica)
-        self._draw_wait_ns = config.cluster.timing.draw_wait_ms * MILLISECOND
-        self._election = Election(world, self._replica.view, self._draw_wait_ns)
-        self._by_number_alone = config.cluster.holes.election_ignores_sn
+    def __init__(
+        self,
+        server: MetadataServer[Active],
+        replica: Replica,
+        pool: PoolNode,
+        choice: Choice,
+        sync: type[Ssp],
+    ):
+        self._server = server
+        self._world = server.world
+        self._group = server.group
+        self._replica = replica
+        self._pool = pool
+        self._choice = choice
+        self._sync = sync
+        self._following = server.following
+        cluster = server.config.cluster
+        self._draw_wait_ns = cluster.timing.draw_wait_ms * MILLISECOND
+        self._election = Election(server.world, server.replica.view, self._draw_wait_ns)
+        self._by_number_alone = cluster.holes.election_ignores_sn
         """The paper's draw: the winner's journal counts as the whole truth."""
         self._reading: Scope | None = None
-        self._imaging = Photographer(self._replica)
-        self._commands = Commands(
-            self._replica,
-            lambda name: self._session.leader.begin_marking(name) if self._session.leader else None,
-        )
-        replica = self._replica
-        self._blocks = BlockKeeper(
-            world, self._group, config.cluster.data, replica.state, self._commands_data_nodes,
-            lambda: replica.pins.blocks_below, lambda: replica.void,
-        )  # fmt: skip
         self._incarnations = Incarnations(
-            replica, self._following.wake, self._stop_reading, self._blocks.ask_all
+            replica, pool.promise, server.following.wake, server.stop_reading, server.blocks.ask_all
         )
-        forget = [self._incarnations.watch.forget, self._election.forget_session]
-        self._session: Session[Active] = Session(
-            replica, self._following, self._enter, self._look_at_view, forget
-        )
-        self._session.on_lost = self._imaging.stop
-        self._handlers = self._table()
-        self._replica.pool.on_promised = self._on_promised
-
-    def start(self) -> None:
-        world = self._world
-        world.network.receive(self.on_message)
-        world.scope.spawn(self._replica.pool.run(), "pool node")
-        world.scope.spawn(self._replica.images.run(), "images")
-        world.scope.spawn(self._blocks.run(), "block map")
-        session = self._session
-        session.start()
-        load = loader(world, lambda: session.leader.answering if session.leader else None)
-        orders = pool_orders(lambda: session.leader.imaging if session.leader else None)
-        replica = self._replica
-        force = force_questions(
-            replica.forcing,
-            self._writes,
-            lambda: self._following.epoch,
-            lambda: replica.last.sn,
-            self._cannot_serve,
-        )
-        questions = {
-            **force,
-            "remove": lambda question: {"refused": self._remove(str(question["server"]))},
-            "counters": self._tell_counters,
-            "load_journal": load,
-            **orders,
-            **image_questions(self._replica.images),
-            **self._commands.steps(),
-        }
-        answer_questions(self._replica, questions)
-
-    def _cannot_serve(self) -> str:
-        unfit = self._replica.unfit
-        return "" if unfit is None else f"it has to be renewed first: {unfit.reason}"
-
-    def _remove(self, server: str) -> str:
-        """Why a server cannot leave the group; empty when it will."""
-        active = self._session.leader
-        return "it does not lead" if active is None else active.remove(server)
-
-    def _writes(self) -> bool:
-        return self._session.leader is not None and self._session.leader.writes
-
-    def _tell_counters(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Only the active counts; from all others null."""
-        active = self._session.leader
-        return {"counters": None if active is None else active.counters()}
-
-    # --- messages -------------------------------------------------------------------------------------------------
-
-    def _table(self) -> Handlers:
-        return {
-            **self._replica.pool.handlers,
-            m.Groups: self._replica.calls.on_reply,
-            m.TakeImage: self._on_take_image,
-            m.ImageTaken: self._session.to_leader(Active.on_image),
-            m.ImageGoesOn: self._session.to_leader(Active.on_image),
-            m.Prune: self._on_prune,
+        pool.on_promised = self._on_promised
+        to_leader = server.session.to_leader
+        self.handlers: Handlers = {
+            **pool.handlers,
+            m.Groups: server.replica.calls.on_reply,
             m.Renew: self._on_renew,
             m.Stale: self._on_stale,
-            **dict.fromkeys(m.TO_WRITER, self._session.to_leader(Active.on_journal)),
-            m.Promise: self._session.to_leader(Active.on_promise),
-            m.Register: self._session.to_leader(Active.on_register, answers=False),
-            m.Renewed: self._session.to_leader(Active.on_renewed),
-            **self._commands.handlers,
-            **dict.fromkeys(marking.TO_ACTIVE, self._session.to_leader(Active.on_marking)),
-            Request: self._on_call,
-            CheckOperation: self._on_call,
-            AskView: self._following.on_ask_view,
-            **self._replica.images.handlers,
-            **self._blocks.table(),
+            **dict.fromkeys(m.TO_WRITER, to_leader(Active.on_journal)),
+            m.Promise: to_leader(Active.on_promise),
+            m.Register: to_leader(Active.on_register, answers=False),
+            m.Renewed: to_leader(Active.on_renewed),
         }
 
-    def _commands_data_nodes(self) -> tuple[int, bool]:
-        """Only the active does, for as long as it may answer."""
-        active = self._session.leader
-        if active is None or not active.serving or not active.lease.holds:
-            return 0, False
-        return active.epoch, active.quiet
+    @property
+    def epoch(self) -> int:
+        return self._pool.promised
 
-    def on_message(self, peer: str, message: Message) -> None:
-        """What groups tell each other is for the mechanism of the slot `cross_group`, which alone knows its kinds."""
-        if isinstance(message, CrossGroupMessage):
-            if self._session.leader is not None:
-                self._session.leader.on_cross_group(peer, message)
-        else:
-            hand(self._world, self._handlers, peer, message)
+    @property
+    def rests(self) -> bool:
+        return self._reading is None or not self._reading.busy
 
-    def _on_call(self, peer: str, message: Request | CheckOperation) -> None:
-        active = self._session.leader
-        hand_call(active.answering if active else None, self._following, peer, message)
+    def forget_session(self) -> None:
+        self._incarnations.watch.forget()
+        self._election.forget_session()
 
-    def _on_take_image(self, peer: str, message: m.TakeImage) -> None:
-        stale = message.epoch != self._replica.pool.promised
-        reads = self._reading is not None and self._reading.busy
-        free = not (stale or reads or self._session.leader is not None)
-        self._imaging.on_order(peer, message, self._session.scope if free else None)
+    def begin(self) -> None:
+        self._world.scope.spawn(self._pool.run(), "pool node")
 
-    def _on_prune(self, peer: str, message: m.Prune) -> None:
-        if message.epoch == self._replica.pool.promised and self._reading is None:
-            self._replica.prune(message.sn)
-
-    def _on_renew(self, peer: str, message: m.Renew) -> None:
-        session = self._session
-        if message.epoch < self._replica.pool.promised or session.leader is not None or session.scope is None:
-            return
-        self._stop_reading()
-        self._reading = session.scope.child("renewing")
-        self._reading.spawn(read_from_pool(self._replica, peer, message), "renewing")
-
-    def _stop_reading(self) -> None:
-        """No renewing and no image, so that the journal and the namespace are left alone."""
+    def stop_reading(self) -> None:
         if self._reading is not None:
             self._reading.close()
             self._reading = None
-        self._imaging.stop()
+
+    # --- messages -------------------------------------------------------------------------------------------------
+
+    def _on_renew(self, peer: str, message: m.Renew) -> None:
+        session = self._server.session
+        if message.epoch < self._pool.promised or session.leader is not None or session.scope is None:
+            return
+        self._server.stop_reading()
+        self._reading = session.scope.child("renewing")
+        self._reading.spawn(read_from_pool(self._replica, self._pool, peer, message), "renewing")
 
     def _on_stale(self, peer: str, message: m.Stale) -> None:
         self._on_promised(message.promised)
 
     def _on_promised(self, epoch: int) -> None:
-        active = self._session.leader
+        active = self._server.session.leader
         if active is not None and active.on_begun(epoch):
             self._following.wake()
 
     # --- the view --------------------------------------------------------------------------------------------------
 
-    async def _enter(self) -> None:
+    async def enter(self) -> None:
         replica = self._replica
         await replica.view.prepare(self._group.members, self._world.network.address)
         configuration, _ = await replica.view.configuration()
         if configuration.disks.get(replica.name) != replica.identity.id.instance:
             await self._promise_again()
         await replica.ledger.prepare()
-        if replica.pool.deaf:
-            await replica.promise_view()
+        if self._pool.deaf:
+            await self._pool.promise_view()
         await self._incarnations.keep_up()
         await self._following.take_place(JUNIOR, "has entered the view")
 
     async def _promise_again(self) -> None:
         """The disk in whose place this one is may have promised more; no epoch is promised before it is written."""
         node, _ = await self._replica.view.epoch()
-        await self._replica.pool.promise(node.epoch)
+        await self._pool.promise(node.epoch)
 
-    async def _look_at_view(self) -> None:
+    async def look_at_view(self) -> None:
         """One look: what the three watchers point at, and what follows from it."""
         following, name = self._following, self._world.name
         seen = await following.look(self._incarnations.keep_up)
@@ -294,11 +206,20 @@ class Mams:
             await following.changed(self._draw_wait_ns)
             return
         self._step("lock", f"{self._world.name} holds the lock")
-        self._stop_reading()
-        await self._session.lead(lambda tenure, over: Active(replica, tenure, over, self._by_number_alone))
+        self._server.stop_reading()
+        await self._server.session.lead(self._begin)
+
+    def _begin(self, tenure: Tenure, over: Callable[[], None]) -> Active:
+        return Active(
+            self._replica, self._pool, self._choice, self._sync, tenure, over, self._by_number_alone
+        )
 
     def _step(self, step: str, detail: str) -> None:
         self._replica.step("election", step, "CFS §4.2.1, Alg. 2", detail, self._following.epoch)
+
+
+JOURNAL_SYNC: dict[str, type[Ssp]] = {"ssp": Ssp, "two_phase": TwoPhase, "backupnode": Stream}
+"""Slot `journal_sync`: when is a journal group safe?"""
 
 
 def start(world: World, config: ServerConfig, choice: Choice) -> None:
@@ -306,20 +227,35 @@ def start(world: World, config: ServerConfig, choice: Choice) -> None:
 
     One whose disk is damaged so that nothing can be made of it begins with an empty one, and counts for nothing until it has been renewed.
     """
+
+    sync = JOURNAL_SYNC[family_named(config.cluster.protocol).journal_sync]
+
+    def begin() -> None:
+        replica = open_replica(world, config, group_of(config.cluster, config.group), choice.image_store)
+        pool = PoolNode(replica, sync.acknowledged)
+        server: MetadataServer[Active] = MetadataServer(
+            world, config, replica, lambda server: Mams(server, replica, pool, choice, sync)
+        )
+        server.start()
+
     try:
-        Mams(world, config, choice).start()
+        begin()
     except (UnknownJournal, UnknownSeal):
         raise
     except JournalCorrupt as corrupt:
         world.trace.emit(events.JournalCorrupt(corrupt.file, corrupt.offset, corrupt.sn, corrupt.reason))
-        world.scope.spawn(begin_unfit(world, config, choice, str(corrupt)), "quarantine")
+        world.scope.spawn(begin_unfit(world, begin, str(corrupt)), "quarantine")
     except SealBroken as broken:
-        world.scope.spawn(begin_unfit(world, config, choice, str(broken)), "quarantine")
+        world.scope.spawn(begin_unfit(world, begin, str(broken)), "quarantine")
 
 
-async def begin_unfit(world: World, config: ServerConfig, choice: Choice, reason: str) -> None:
+async def begin_unfit(world: World, begin: Callable[[], None], reason: str) -> None:
     """Raises OSError."""
-    unfit = await quarantine(world.disk, reason)
+    unfit = await quarantine(world.disk, reason, [EPOCH_FILE])
     told = f"{unfit.reason}; everything is moved to {unfit.directory}, and {world.name} does not count before it is renewed"
     world.trace.emit(events.Warned(told))
-    Mams(world, config, choice).start()
+    begin()
+
+
+REPLICATION = {"mams": start}
+MESSAGES = COUNTED = m.MESSAGES

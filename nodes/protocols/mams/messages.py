@@ -122,42 +122,10 @@ class Renewed(Message, array_like=True, tag=True, gc=False):
     mark: Mark
 
 
-class TakeImage(Message, array_like=True, tag=True, gc=False):
-    """The active asks a standby to write an image of its namespace to these pool nodes (CFS §4.1.1)."""
-
-    epoch: int
-    order: int
-    """Counts the images of the epoch; sent again until it is answered."""
-    replicas: list[str]
-
-
-class ImageTaken(Message, array_like=True, tag=True, gc=False):
-    """Who has the image whole; nobody when the standby could not take one."""
-
-    epoch: int
-    order: int
-    sn: int
-    holders: list[str]
-
-
-class ImageGoesOn(Message, array_like=True, tag=True, gc=False):
-    """The standby still writes the image of this order; the answer to being asked again."""
-
-    epoch: int
-    order: int
-
-
-class Prune(Message, array_like=True, tag=True, gc=False):
-    """Nobody needs the journal up to `sn` any more who does not have an image that reaches further."""
-
-    epoch: int
-    sn: int
-
-
 TO_WRITER: tuple[type[Message], ...] = (Prepared, Mismatch, DecisionLogged)
 """What participants say of journal groups."""
 
 MESSAGES: tuple[type[Message], ...] = (
     Prepare, Prepared, Mismatch, Commit, CommitDecision, DecisionLogged, Recover, Promise, Stale, FetchGroups, Groups,
-    Register, Renew, Renewed, TakeImage, ImageTaken, ImageGoesOn, Prune,
+    Register, Renew, Renewed,
 )  # fmt: skip

@@ -5,13 +5,13 @@ One procedure writes the journal, so that whatever arrived while it was syncing 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 from crc32c import crc32c
 
-from nodes.config import Holes
+from nodes.metadata_server.replica import Replica, keep_aside, rebuild
 from nodes.protocols.mams.decisions import DecisionLog
 from nodes.protocols.mams.messages import (
     Commit,
@@ -26,13 +26,11 @@ from nodes.protocols.mams.messages import (
     Recover,
     Stale,
 )
-from nodes.replicas.log import ReplicaLog, decode_group, mark_of
-from nodes.replicas.state import ReplicatedState
-from nodes.storage.identity import Identity
-from nodes.storage.sealed import seal
+from nodes.replicas.log import decode_group, mark_of
+from nodes.storage.sealed import SealBroken, UnknownSeal, seal, unseal
 from nodes.trace.events import Cut, Durable, Warned
 from nodes.trace.ignoring import Ignoring
-from nodes.wake import Rounds
+from nodes.wake import Inbox, Rounds
 from nodes.wire.messages import JournalGroup, Mark, Message
 from nodes.world import World
 
@@ -43,48 +41,28 @@ FETCHED_OCTETS = 1 << 20
 AHEAD_MAX = 1 << 16
 """Epochs that a server may have missed. One within it that nobody took the lock for is outbid by the next who takes it."""
 
-Work = tuple[str, Message]
-
 
 class PoolNode:
     """Keeps one replica's journal. `promised` is the epoch below which it refuses everything (safety rule 2)."""
 
-    def __init__(
-        self,
-        world: World,
-        log: ReplicaLog,
-        state: ReplicatedState,
-        promised: int,
-        identity: Identity,
-        holes: Holes,
-        rebuild: Callable[[], None],
-        keep_aside: Callable[[int], Awaitable[None]],
-        acknowledges: bool = True,
-        acknowledges_gaps: bool = False,
-    ):
-        self._world = world
+    def __init__(self, replica: Replica, acknowledges: bool):
+        """Raises UnknownSeal, OSError."""
+        world = self._world = replica.world
+        self._replica = replica
         self._ignoring = Ignoring(world)
-        self._log = log
-        self._state = state
-        self._identity = identity
-        self._holes = holes
-        self._rebuild = rebuild
-        self._keep_aside = keep_aside
+        self._log = replica.log
+        self._state = replica.state
+        self._identity = replica.identity
+        self._holes = replica.config.cluster.holes
         self._acknowledges = acknowledges
         """Whether the active is answered when its groups are durable here."""
-        self._acknowledges_gaps = acknowledges_gaps
-        """The mutation `ack_of_gap`."""
-        self.promised = promised
-        self.incarnation = 0
-        """Of the cluster: who asks in another one is not answered (safety rule 14)."""
-        self.unfit = False
-        """It promises nobody anything: what it acknowledged before may not be here (safety rule 23)."""
-        self.deaf = False
+        self._acknowledges_gaps = replica.config.cluster.mutations.ack_of_gap
+        stored, promises_lost = _stored_epoch(world)
+        self.promised = max(stored, replica.log.last.epoch)
+        self.deaf = promises_lost or replica.unfit is not None
         """Nothing is taken from anybody before the epoch of the view is promised again: the promises of an earlier life are lost."""
-        self.on_written: Callable[[JournalGroup], None] = lambda group: None
-        """A group came into the journal."""
-        self._promised_on_disk = promised
-        self._inbox: list[Work] = []
+        self._promised_on_disk = self.promised
+        self._inbox: Inbox[Message] = Inbox()
         self._wanted = Rounds()
         self._unsynced: list[Durable] = []
         self._replies: list[tuple[str, Message]] = []
@@ -113,7 +91,7 @@ class PoolNode:
     def on_message(self, peer: str, message: Message) -> None:
         """Prepare, CommitDecision and Recover wait for the writer; the rest is answered at once."""
         if not self.deaf:
-            self._inbox.append((peer, message))
+            self._inbox.put(peer, message)
             self._wanted.set()
 
     def append_own(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
@@ -133,9 +111,24 @@ class PoolNode:
         self._promise(epoch)
         await self._wanted.over()
 
+    async def promise_view(self) -> None:
+        """A server that lost its promises makes them anew: every epoch that an earlier life promised was in the view before.
+
+        Raises CoordinationError.
+        """
+        view = self._replica.view
+        try:
+            await self._world.disk.move(EPOCH_FILE, f"aside/{EPOCH_FILE}")
+        except FileNotFoundError:
+            pass
+        await self._world.coordination.sync(view.path("epoch"))
+        epoch, _ = await view.epoch()
+        await self.promise(epoch.epoch)
+        self.deaf = False
+
     async def adopt(self, prepare: Prepare) -> None:
         """Takes groups that were fetched as if their writer had sent them; durable when it returns."""
-        self._inbox.append((self._world.name, prepare))
+        self._inbox.put(self._world.name, prepare)
         await self._wanted.over()
 
     def _promise(self, epoch: int) -> None:
@@ -160,9 +153,8 @@ class PoolNode:
         await self._identity.keep()
         while True:
             await self._wanted.wait()
-            work, self._inbox = self._inbox, []
             waits = self._wanted.begin()
-            for peer, message in work:
+            for peer, message in self._inbox.take():
                 if isinstance(message, Prepare):
                     await self._on_prepare(peer, message)
                 elif isinstance(message, Recover):
@@ -231,14 +223,20 @@ class PoolNode:
 
     def _write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
         self._log.append(mark, octets)
-        self.on_written(group)
+        self._replica.pins.on_group(group)
         self._unsynced.append(
             Durable(mark.sn, mark.epoch, group.groupid, mark.crc, len(group.records), len(octets))
         )
 
     def _on_recover(self, peer: str, message: Recover) -> None:
-        """Stores the new epoch before it tells what it has; the hole tells at once."""
-        if self.unfit or message.incarnation != self.incarnation or self._cannot_be(peer, message.epoch):
+        """Stores the new epoch before it tells what it has; the hole tells at once.
+
+        Who does not count promises nothing: what it acknowledged before may not be here (safety rule 23). Who asks in another incarnation of the
+        cluster is not answered (safety rule 14).
+        """
+        replica = self._replica
+        ours = message.incarnation == replica.origin.incarnation
+        if replica.unfit is not None or not ours or self._cannot_be(peer, message.epoch):
             return
         if message.epoch < self.promised:
             told = f"of epoch {message.epoch}; epoch {self.promised} is promised"
@@ -286,7 +284,7 @@ class PoolNode:
         if self._log.last.sn <= sn:
             return
         if self._state.applied_sn > sn:
-            await self._keep_aside(sn)
+            await keep_aside(self._replica, sn)
         self._unsynced = [durable for durable in self._unsynced if durable.sn <= sn]
         # Before the await: groups that come meanwhile follow on `sn`, and are not to be forgotten, nor applied to what they were cut from.
         applied = not self._state.cut(sn)
@@ -295,4 +293,18 @@ class PoolNode:
         await self._log.cut(sn)
         self._world.trace.emit(Cut(sn, reason))
         if applied:
-            self._rebuild()
+            rebuild(self._replica)
+
+
+def _stored_epoch(world: World) -> tuple[int, bool]:
+    """The epoch that was promised, and whether what says so is lost. Raises UnknownSeal, OSError."""
+    try:
+        return unseal(EPOCH_FILE, EPOCH_MAGIC, EPOCH_FORMAT, world.disk.read(EPOCH_FILE), int), False
+    except FileNotFoundError:
+        return 0, False
+    except UnknownSeal:
+        raise
+    except SealBroken as broken:
+        told = f"{broken}; it is moved to aside/{EPOCH_FILE}, and {world.name} takes no journals before it has promised the epoch of the view anew"
+        world.trace.emit(Warned(told))
+        return 0, True

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.config import MILLISECOND
+from nodes.metadata_server.replica import Replica, keep_aside
 from nodes.protocols.mams.messages import FetchGroups, Groups, Prepare, Renew, Renewed
-from nodes.protocols.mams.replica import Replica, keep_aside
+from nodes.protocols.mams.pool_node import PoolNode
 from nodes.trace.events import Renewing
 
 FETCH_NS = 1_000 * MILLISECOND
 TRIES = 5
 
 
-async def read_from_pool(replica: Replica, active: str, renew: Renew) -> None:
+async def read_from_pool(replica: Replica, pool: PoolNode, active: str, renew: Renew) -> None:
     """One renewing session; tells the active how it goes and how it ended."""
 
     def tell(phase: str) -> None:
@@ -27,8 +28,8 @@ async def read_from_pool(replica: Replica, active: str, renew: Renew) -> None:
     if keep_sn < replica.log.base.sn:
         tell("failed")
         return
-    await replica.pool.cut(keep_sn, "the active's journal does not have what follows")
-    tell("done" if await _read_journal(replica, renew, tell) else "failed")
+    await pool.cut(keep_sn, "the active's journal does not have what follows")
+    tell("done" if await _read_journal(replica, pool, renew, tell) else "failed")
 
 
 async def _read_image(replica: Replica, renew: Renew, progress: Callable[[], None]) -> int:
@@ -45,7 +46,7 @@ async def _read_image(replica: Replica, renew: Renew, progress: Callable[[], Non
     return mark.sn
 
 
-async def _read_journal(replica: Replica, renew: Renew, tell: Callable[[str], None]) -> bool:
+async def _read_journal(replica: Replica, pool: PoolNode, renew: Renew, tell: Callable[[str], None]) -> bool:
     """Groups up to the goal, all of them committed; False when no source gives more."""
     failures = 0
     while replica.log.last.sn < renew.goal_sn:
@@ -58,8 +59,6 @@ async def _read_journal(replica: Replica, renew: Renew, tell: Callable[[str], No
             if failures == TRIES * len(renew.sources):
                 return False
             continue
-        await replica.pool.adopt(
-            Prepare(renew.epoch, previous.sn + len(reply.groups), previous, reply.groups)
-        )
+        await pool.adopt(Prepare(renew.epoch, previous.sn + len(reply.groups), previous, reply.groups))
         tell("journal")
     return True

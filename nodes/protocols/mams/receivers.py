@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nodes.config import MILLISECOND
-from nodes.protocols.mams.replica import Replica
+from nodes.metadata_server.replica import Replica
 from nodes.protocols.mams.stream import Stream
 from nodes.world import CoordinationError
 

@@ -10,8 +10,9 @@ import asyncio
 from collections import Counter
 
 from nodes.config import MILLISECOND
+from nodes.metadata_server.replica import Replica
 from nodes.protocols.mams.messages import FetchGroups, Groups, Prepare, Promise, Recover
-from nodes.protocols.mams.replica import Replica
+from nodes.protocols.mams.pool_node import PoolNode
 from nodes.replicas.disks import Roll
 from nodes.replicas.view import Configuration
 from nodes.storage.identity import DiskId
@@ -24,8 +25,9 @@ FETCH_NS = 2_000 * MILLISECOND
 class Recovery:
     """Collects promises for one epoch and adopts the journal that ends last."""
 
-    def __init__(self, replica: Replica, epoch: int):
+    def __init__(self, replica: Replica, pool: PoolNode, epoch: int):
         self._replica = replica
+        self._pool = pool
         self.epoch = epoch
         self.promises: dict[str, Promise] = {}
         self._heard = asyncio.Event()
@@ -122,6 +124,6 @@ class Recovery:
             reply = await replica.calls.ask(source, question, FETCH_NS)
             if not isinstance(reply, Groups) or not reply.groups:
                 return False
-            await replica.pool.adopt(Prepare(self.epoch, replica.state.commit_sn, previous, reply.groups))
+            await self._pool.adopt(Prepare(self.epoch, replica.state.commit_sn, previous, reply.groups))
             common += len(reply.groups)
         return True

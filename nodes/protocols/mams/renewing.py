@@ -10,12 +10,12 @@ import asyncio
 from collections import Counter
 
 from nodes.config import MILLISECOND
+from nodes.metadata_server.answering import Answering
+from nodes.metadata_server.imaging import Imaging
+from nodes.metadata_server.replica import Replica
 from nodes.protocols.mams.configuration import ConfigurationKeeper
-from nodes.protocols.mams.imaging import Imaging
 from nodes.protocols.mams.messages import Register, Renew, Renewed
-from nodes.protocols.mams.replica import Replica
 from nodes.protocols.mams.ssp import Ssp
-from nodes.replicas.answering import Answering
 from nodes.wire.messages import Mark
 
 FINAL_GAP = 64

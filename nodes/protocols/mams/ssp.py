@@ -83,6 +83,20 @@ class Ssp:
     def configuration_number(self) -> int:
         return self.configurations[-1].number
 
+    # --- images ------------------------------------------------------------------------------------------------
+
+    def standbys(self) -> list[str]:
+        return list(self.participants)
+
+    def matched_sns(self) -> list[int]:
+        return [participant.matched.sn for participant in self.participants.values()]
+
+    def suffice(self, holders: list[str]) -> bool:
+        return all(each.has_write_quorum(holders) for each in self.configurations)
+
+    def pruned(self, sn: int) -> None:
+        """Every participant keeps a journal of its own."""
+
     # --- a group -----------------------------------------------------------------------------------------------
 
     def write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:

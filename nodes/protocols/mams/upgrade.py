@@ -5,8 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from nodes.config import MILLISECOND
+from nodes.metadata_server.replica import Replica
+from nodes.protocols.mams.pool_node import PoolNode
 from nodes.protocols.mams.recovery import Recovery
-from nodes.protocols.mams.replica import Replica
 from nodes.replicas.leader import write_epoch
 from nodes.replicas.view import ACTIVE, JUNIOR, STANDBY, Configuration, EpochNode, Place, ViewMoved
 from nodes.wire.messages import Mark
@@ -19,8 +20,9 @@ TRY_AGAIN_NS = 10 * MILLISECOND
 class Upgrade:
     """One attempt of one server in one epoch. Each step is an event with the paper's number; 0 and 2b are ours."""
 
-    def __init__(self, replica: Replica, trusts_own_journal: bool):
+    def __init__(self, replica: Replica, pool: PoolNode, trusts_own_journal: bool):
         self._replica = replica
+        self._pool = pool
         self._standby_trusts_own = trusts_own_journal
         self.epoch = 0
         self.by_juniors = False
@@ -49,14 +51,14 @@ class Upgrade:
         """Step 2: the new epoch, ourselves active, the old active junior until its journal proves equal. Raises LostLock."""
         replica = self._replica
         await write_epoch(replica, self._begin, ACTIVE, JUNIOR)
-        await replica.pool.promise(self.epoch)
+        await self._pool.promise(self.epoch)
         self._step(
             "2",
             f"epoch {self.epoch} is written, {replica.name} is active, journals of lower epochs are refused",
         )
 
     def _begin(self, last: EpochNode) -> int:
-        newest = max(last.epoch, self._replica.pool.promised)
+        newest = max(last.epoch, self._pool.promised)
         if self._replica.config.cluster.mutations.reused_epoch and newest:
             newest -= 1
         self.epoch = newest + 1
@@ -66,7 +68,7 @@ class Upgrade:
         """Step 2b (safety rules 1-4): what the last configuration acknowledged becomes part of our journal. False: too few answered."""
         replica = self._replica
         self.configuration = await self._last_configuration()
-        self.recovery = Recovery(replica, self.epoch)
+        self.recovery = Recovery(replica, self._pool, self.epoch)
         if self._trusts_own_journal():
             self.recovery.ask(self.configuration.members)
             return True

@@ -10,11 +10,13 @@ from typing import Any
 
 import msgspec
 
+from nodes.metadata.namespace import Namespace
 from nodes.protocols.paxos.ballot import BALLOT_FILE, BALLOT_MAX, pack_ballot
 from nodes.protocols.paxos.log import SlotLog, decode_record
 from nodes.protocols.paxos.messages import (
     Accept,
     Accepted,
+    LogBegins,
     LogRecord,
     Outbid,
     PaxosPrepare,
@@ -25,10 +27,10 @@ from nodes.protocols.paxos.messages import (
 from nodes.protocols.paxos.queue import CoordinationQueue
 from nodes.replicas.state import ReplicatedState
 from nodes.storage.identity import Identity
-from nodes.trace.events import Warned
+from nodes.trace.events import Renewing, Warned
 from nodes.trace.ignoring import Ignoring
 from nodes.wake import Rounds
-from nodes.wire.messages import Message
+from nodes.wire.messages import Mark, Message
 from nodes.world import World
 
 PROMISE_OCTETS = 1 << 20
@@ -50,6 +52,7 @@ class Acceptor:
         identity: Identity,
         packs: bool,
         memory_only: bool,
+        view: list[str],
     ):
         self._world = world
         self._ignoring = Ignoring(world)
@@ -62,10 +65,10 @@ class Acceptor:
         self.promised = promised
         self.primary = ""
         """Who sent the last message of phase 2 under the promised ballot."""
-        self.view: list[str] = []
-        """As of the last slot that was executed here."""
-        self.last_place = 0
-        """How many records that slot holds."""
+        self.view = view
+        """As of the last slot that was executed here; empty when that is not known, for it is inside an image."""
+        self.last_place = 1 if log.base.sn else 0
+        """How many records that slot holds; of one inside an image, the most that it may."""
         self._promised_on_disk = promised
         queue.begin(promised)
         self._durable = queue.reach
@@ -80,13 +83,25 @@ class Acceptor:
         self.on_durable: Callable[[int, int], None] = lambda ballot, slot: None
         """For the primary on this server: what it has accepted itself."""
         self.on_executed: Callable[[], None] = lambda: None
+        self.on_lacking: Callable[[int], None] = lambda base: None
+        """The primary has records from behind this slot only, and slots before it lack here."""
 
     @property
     def handlers(self) -> dict[type[Message], Callable[[str, Any], None]]:
-        return {PaxosPrepare: self._on_prepare, Accept: self._on_accept, Success: self._on_success}
+        return {
+            PaxosPrepare: self._on_prepare,
+            Accept: self._on_accept,
+            Success: self._on_success,
+            LogBegins: self._on_log_begins,
+        }
+
+    @property
+    def knows_view(self) -> bool:
+        """Whether `view` is the last one that was decided up to the success pointer."""
+        return bool(self.view) or not self.queue.success
 
     def views(self) -> list[list[str]]:
-        """The view that is decided, and those that may be."""
+        """The view that is decided, as far as it is known, and those that may be."""
         return [view for view in (self.view, *(record.view for record in self.queue.waiting())) if view]
 
     # --- ballots ---------------------------------------------------------------------------------------------------
@@ -104,7 +119,7 @@ class Acceptor:
         self._promise(ballot)
         await self._wanted.over()
 
-    def _refuses(self, peer: str, message: PaxosPrepare | Accept | Success) -> bool:
+    def _refuses(self, peer: str, message: PaxosPrepare | Accept | Success | LogBegins) -> bool:
         ballot = message.ballot
         highest = min(BALLOT_MAX, self.promised + AHEAD_MAX)
         if self.promised <= ballot <= highest:
@@ -117,7 +132,7 @@ class Acceptor:
             self._world.network.send(peer, Outbid(self.promised))
         return True
 
-    def _follows(self, peer: str, message: Accept | Success) -> bool:
+    def _follows(self, peer: str, message: Accept | Success | LogBegins) -> bool:
         """Whether phase 2 of its ballot is taken from this peer."""
         ballot = message.ballot
         if self._refuses(peer, message):
@@ -142,7 +157,8 @@ class Acceptor:
 
     def told(self, from_slot: int) -> PaxosPromise:
         """What lies here from this slot on, as far as it fits into one message. Raises OSError."""
-        current, slots, octets, slot = self.queue.current, [], 0, max(1, from_slot) - 1
+        current, slots, octets, base = self.queue.current, [], 0, self.log.base.sn
+        slot = max(1, from_slot, base + 1) - 1
         while slot < current and octets < PROMISE_OCTETS:
             slot += 1
             stored = self.log.stored(slot)
@@ -150,7 +166,7 @@ class Acceptor:
                 slots.append(Told(slot, *stored))
                 octets += len(stored[1])
         success, disk = self.queue.success, self._identity.id
-        return PaxosPromise(self.promised, success, current, from_slot, slot, slots, disk)
+        return PaxosPromise(self.promised, success, current, from_slot, slot, slots, disk, base)
 
     # --- phase 2 ---------------------------------------------------------------------------------------------------
 
@@ -227,6 +243,25 @@ class Acceptor:
         """The primary on this server has found that everything up to this slot is decided."""
         self._decide(ballot, slot)
 
+    # --- images ------------------------------------------------------------------------------------------------------
+
+    def _on_log_begins(self, peer: str, message: LogBegins) -> None:
+        """The answer says that this server lives, however long the image takes."""
+        if self._follows(peer, message):
+            if message.base > self.queue.success:
+                self.on_lacking(message.base)
+            self._report()
+
+    def begin_behind(self, namespace: Namespace, image: Mark) -> None:
+        """An image of the others reaches further than what is executed here, and takes its place. What is accepted above it stays accepted."""
+        self._state.restart(namespace, image.sn)
+        self.log.begin_behind(image)
+        self.queue.begin_behind(image.sn)
+        self.view, self.last_place = [], 1
+        self._world.trace.emit(Renewing("image", image.sn, image.sn))
+        self._wanted.set()
+        self.queue.run_reads()
+
     # --- acknowledgements --------------------------------------------------------------------------------------------
 
     def _report(self) -> None:
@@ -246,7 +281,8 @@ class Acceptor:
         queue = self.queue
         gap = queue.latest > queue.reach
         disk = self._identity.id.instance
-        self._world.network.send(peer, Accepted(queue.ballot, slot, self._state.applied_sn, gap, disk))
+        # Where an image holds the namespace up reads wait, so that they show no less than what is executed everywhere.
+        self._world.network.send(peer, Accepted(queue.ballot, slot, queue.success, gap, disk))
 
     # --- the one writer ----------------------------------------------------------------------------------------------
 
@@ -274,7 +310,7 @@ class Acceptor:
             await self._world.disk.replace(BALLOT_FILE, pack_ballot(promised))
             self._promised_on_disk = promised
             self.log.dirty = True
-        self.log.mark_success(self.queue.success)
+        self.log.mark_success(self.queue.success, self.view)
         if self.log.dirty:
             await self.log.sync()
 

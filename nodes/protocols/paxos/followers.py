@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nodes.config import MILLISECOND
 from nodes.protocols.paxos.log import SlotLog
-from nodes.protocols.paxos.messages import Accepted, Success
+from nodes.protocols.paxos.messages import Accepted, LogBegins, Success
 from nodes.protocols.paxos.packing import MESSAGE_OCTETS, Packing
 from nodes.world import World
 
@@ -67,8 +67,23 @@ class Follower:
         if self._waiting_since_ns:
             self._waiting_since_ns = self._heard_ns
 
+    @property
+    def lacks(self) -> bool:
+        """Whether what comes next there is in no log any more: it has to read an image first."""
+        return min(self.accepted, self.sent) < self._log.base.sn
+
+    def _refer_to_images(self) -> None:
+        """Again and again: what it answers says that it lives."""
+        now = self._clock.monotonic_ns()
+        if now - self._sent_at_ns > RESEND_NS or not self._sent_at_ns:
+            self._sent_at_ns = now
+            self._send(self.name, LogBegins(self._ballot, self._log.base.sn))
+
     def send(self, last: int, success: int) -> None:
         """Everything up to slot `last` that was not sent, and the newest decision."""
+        if self.lacks:
+            self._refer_to_images()
+            return
         last = min(last, self.accepted + UNACKNOWLEDGED_MAX)
         while True:
             records = self._log.octets(self.sent + 1, last, MESSAGE_OCTETS)
@@ -93,12 +108,16 @@ class Follower:
         """Whether its disk has every slot that was open when it was admitted: all that a disk before may have accepted."""
         return self._acknowledged >= self._needs
 
-    def on_accepted(self, message: Accepted) -> None:
+    def on_accepted(self, message: Accepted, decided: int) -> None:
+        """`decided`: by the primary. Nobody has what was not sent, but whoever has read an image may have what is decided."""
         self.heard()
+        if self.lacks:
+            self._ever_sent = max(self._ever_sent, decided)
         self._acknowledged = max(self._acknowledged, message.accepted)
         before = self.accepted, self.executed
         self.accepted = max(self.accepted, min(message.accepted, self._ever_sent))
         self.executed = max(self.executed, min(message.executed, self._ever_sent))
+        self.sent, self.told = max(self.sent, self.accepted), max(self.told, self.executed)
         if self.accepted >= self.sent and self.executed >= self.told:
             self._waiting_since_ns = 0
         elif (self.accepted, self.executed) != before:

@@ -1,4 +1,4 @@
-"""Packed Multi-Paxos (DCFS3): the roles of one server and its way between them.
+"""Packed Multi-Paxos (DCFS3): the part of one server in the agreement of its group, its roles and its way between them.
 
 Failure detection is the coordination service's: who has a session has a place in the view; who holds the lock leads. Everything that makes a new
 primary safe comes from Paxos itself. Whatever a watcher tells, one loop looks at the view again and does what it asks for.
@@ -9,83 +9,84 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nodes.blocks.keeper import BlockKeeper
 from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.metadata.operations import WRITES
+from nodes.metadata_server.handing import Handlers
+from nodes.metadata_server.server import MetadataServer
+from nodes.metadata_server.tenure import Choice
 from nodes.protocols.paxos import messages as m
 from nodes.protocols.paxos.ballot import BALLOT_FILE, BALLOT_MAX
-from nodes.protocols.paxos.member import Member, answer_questions, open_member
+from nodes.protocols.paxos.images import ImageReading
+from nodes.protocols.paxos.member import Member, open_member
 from nodes.protocols.paxos.primary import Primary
 from nodes.protocols.paxos.reading import Reading
 from nodes.protocols.paxos.takeover import JOINING, PRIMARY
 from nodes.replicas.anew import start_anew_if_damaged
 from nodes.replicas.election import Election, await_members
-from nodes.replicas.following import Following
-from nodes.replicas.handing import Handlers, hand
-from nodes.replicas.session import Session
 from nodes.replicas.view import INCARNATION, Place
 from nodes.scope import Tenure
-from nodes.wire.messages import AskView, CheckOperation, Message, Request
+from nodes.wire.messages import CheckOperation, Request
 from nodes.world import World, ensure
 
 JOIN_NS = 500 * MILLISECOND
 
 
 class Paxos:
-    """One metadata server of a replica group."""
+    """One member of a replica group."""
 
-    def __init__(self, world: World, config: ServerConfig):
-        self._world = world
-        self._group = group_of(config.cluster, config.group)
-        self._member: Member = open_member(world, config, self._group)
-        self._reading = Reading(self._member)
-        self._following = Following(self._member)
-        self._draw_wait_ns = config.cluster.timing.draw_wait_ms * MILLISECOND
-        self._election = Election(world, self._member.view, self._draw_wait_ns, self._group.members)
-        self._session: Session[Primary] = Session(
-            self._member, self._following, self._enter, self._look_at_view, [self._election.forget_session]
-        )
-        self._blocks = BlockKeeper(
-            world, self._group, config.cluster.data, self._member.state, self._commands_data_nodes
-        )
-        self._handlers = self._table()
-        acceptor = self._member.acceptor
+    def __init__(self, server: MetadataServer[Primary], member: Member, choice: Choice):
+        self._server = server
+        self._world = server.world
+        self._group = server.group
+        self._member = member
+        self._choice = choice
+        self._session = server.session
+        self._following = server.following
+        self._reading = Reading(member)
+        self._images = ImageReading(member, server.photographer.stop)
+        self._draw_wait_ns = server.config.cluster.timing.draw_wait_ms * MILLISECOND
+        self._election = Election(self._world, member.view, self._draw_wait_ns, self._group.members)
+        acceptor = member.acceptor
         acceptor.on_promised = self._on_promised
         acceptor.on_executed = self._reading.on_executed
+        acceptor.on_lacking = self._images.begin
+        self.handlers: Handlers = self._table()
 
-    def start(self) -> None:
-        self._world.scope.spawn(self._begin_life(), "start")
+    @property
+    def epoch(self) -> int:
+        return self._member.acceptor.promised
 
-    async def _begin_life(self) -> None:
-        """What was read from the disk is durable before anybody hears of it. Raises OSError."""
-        await self._member.identity.keep()
-        world = self._world
-        world.network.receive(self.on_message)
-        world.scope.spawn(self._member.acceptor.run(), "acceptor")
-        world.scope.spawn(self._reading.renew(), "read lease")
-        world.scope.spawn(self._blocks.run(), "block map")
-        session = self._session
-        session.start()
-        answer_questions(self._member, lambda: session.leader.counters() if session.leader else None)
+    @property
+    def rests(self) -> bool:
+        return not self._images.busy
+
+    def forget_session(self) -> None:
+        self._election.forget_session()
+
+    def begin(self) -> None:
+        self._world.scope.spawn(self._member.acceptor.run(), "acceptor")
+        self._world.scope.spawn(self._reading.renew(), "read lease")
+
+    def stop_reading(self) -> None:
+        self._images.stop()
 
     # --- messages -------------------------------------------------------------------------------------------------
 
     def _table(self) -> Handlers:
+        to_leader = self._session.to_leader
         of_primaries: Handlers = {
             **self._member.acceptor.handlers,
             m.Outbid: lambda peer, message: self._on_promised(min(message.promised, BALLOT_MAX)),
         }
         return {
             **{kind: self._of_configured(step) for kind, step in of_primaries.items()},
-            m.PaxosPromise: self._session.to_leader(Primary.on_promise),
-            m.Accepted: self._session.to_leader(Primary.on_accepted),
-            m.AskLease: self._session.to_leader(Primary.on_ask_lease, answers=False),
-            m.PaxosJoin: self._session.to_leader(Primary.on_join, answers=False),
+            m.PaxosPromise: to_leader(Primary.on_promise),
+            m.Accepted: to_leader(Primary.on_accepted),
+            m.AskLease: to_leader(Primary.on_ask_lease, answers=False),
+            m.PaxosJoin: to_leader(Primary.on_join, answers=False),
             m.LeaseGranted: self._reading.on_granted,
             Request: self._on_request,
             CheckOperation: self._on_check,
-            AskView: self._following.on_ask_view,
-            **self._blocks.table(),
         }
 
     def _of_configured(self, step: Callable[[str, Any], None]) -> Callable[[str, Any], None]:
@@ -99,13 +100,10 @@ class Paxos:
 
         return deliver
 
-    def on_message(self, peer: str, message: Message) -> None:
-        hand(self._world, self._handlers, peer, message)
-
     def _on_request(self, peer: str, message: Request) -> None:
         """Writes at the primary; reads anywhere."""
         if self._session.leader is not None:
-            self._session.leader.on_request(peer, message)
+            self._session.leader.answering.on_request(peer, message)
         elif type(message.operation) in WRITES:
             self._reading.on_other(peer, message)
         else:
@@ -117,13 +115,6 @@ class Paxos:
         else:
             self._reading.on_other(peer, message)
 
-    def _commands_data_nodes(self) -> tuple[int, bool]:
-        """Only the primary does, for as long as it may answer."""
-        primary = self._session.leader
-        if primary is None or not primary.serving or not primary.lease.holds:
-            return 0, False
-        return primary.ballot, primary.quiet
-
     def _on_promised(self, ballot: int) -> None:
         """A higher ballot has begun: leases of lower ones are void, and a primary of a lower one serves no more."""
         if ballot >= self._member.acceptor.promised:
@@ -134,7 +125,7 @@ class Paxos:
 
     # --- the view --------------------------------------------------------------------------------------------------
 
-    async def _enter(self) -> None:
+    async def enter(self) -> None:
         view = self._member.view
         await ensure(self._world.coordination, INCARNATION)
         await view.prepare(self._group.members, self._world.network.address)
@@ -145,7 +136,7 @@ class Paxos:
             await member.acceptor.promise(node.epoch)
         await self._following.take_place(JOINING, "has entered the view")
 
-    async def _look_at_view(self) -> None:
+    async def look_at_view(self) -> None:
         """One look: what the three watchers point at, and what follows from it."""
         following, name = self._following, self._world.name
         seen = await following.look()
@@ -188,23 +179,43 @@ class Paxos:
             await following.changed(self._draw_wait_ns)
             return
         member.step("election", "lock", f"{self._world.name} holds the lock", following.epoch)
+        self._server.stop_reading()
         await self._session.lead(self._begin)
 
     def _begin(self, tenure: Tenure, over: Callable[[], None]) -> Primary:
         """It takes up the calls that waited for a primary."""
         self._reading.lease.end()
-        primary = Primary(self._member, tenure, over)
+        primary = Primary(self._member, self._choice, tenure, over)
         for peer, call in self._reading.take_kept():
             if isinstance(call, Request):
-                primary.on_request(peer, call)
+                primary.answering.on_request(peer, call)
             else:
                 primary.on_check(peer, call)
         return primary
 
 
-def start(world: World, config: ServerConfig) -> None:
-    """Starts a metadata server in this world. Raises UnknownJournal, UnknownSeal, OSError of what lies on the disk.
+def start(world: World, config: ServerConfig, choice: Choice) -> None:
+    """Starts a metadata server in this world. Raises UnknownFormat, UnknownJournal, UnknownSeal, OSError of what lies on the disk.
 
     One whose log is damaged before its end begins with an empty one; its new disk counts in no majority before it is recorded.
     """
-    start_anew_if_damaged(world, lambda: Paxos(world, config).start(), [BALLOT_FILE])
+
+    def begin() -> None:
+        member = open_member(world, config, group_of(config.cluster, config.group), choice.image_store)
+        server: MetadataServer[Primary] = MetadataServer(
+            world, config, member.replica, lambda server: Paxos(server, member, choice)
+        )
+        world.scope.spawn(_begin_life(member, server), "start")
+
+    start_anew_if_damaged(world, begin, [BALLOT_FILE])
+
+
+async def _begin_life(member: Member, server: MetadataServer[Primary]) -> None:
+    """What was read from the disk is durable before anybody hears of it. Raises OSError."""
+    await member.identity.keep()
+    server.start()
+
+
+REPLICATION = {"paxos": start}
+MESSAGES = COUNTED = m.MESSAGES
+RECORDS_OF = m.records_of

@@ -1,55 +1,56 @@
-"""What every server of the group has, whatever its role: log, queue, namespace, view."""
+"""What every server of the group has, whatever its role: replica, queue, acceptor."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass
 
 from nodes.config import GroupConfig, ServerConfig
 from nodes.metadata.namespace import Namespace
-from nodes.metadata.pages import page_of
+from nodes.metadata_server.checkpoints.incarnation import stored_origin
+from nodes.metadata_server.checkpoints.ledger import Ledger
+from nodes.metadata_server.checkpoints.pins import Pins
+from nodes.metadata_server.forcing import Forcing
+from nodes.metadata_server.replica import GroupReplica, empty_namespace, tell_applied
 from nodes.protocols.paxos.acceptor import Acceptor
 from nodes.protocols.paxos.ballot import stored_ballot
 from nodes.protocols.paxos.leases import lease_ns
-from nodes.protocols.paxos.log import SlotLog, decode_record
-from nodes.protocols.paxos.messages import LogRecord
+from nodes.protocols.paxos.log import NOTHING, SlotLog
 from nodes.protocols.paxos.packing import PACKINGS, Packing
 from nodes.protocols.paxos.queue import CoordinationQueue
 from nodes.replicas.lease import Term, term_of
-from nodes.replicas.log import named_fields
-from nodes.replicas.record_clock import RecordClock
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import GlobalView
+from nodes.slots import ImageStore, MakeImageStore
 from nodes.storage.identity import Identity
-from nodes.storage.journal_file import Journal
-from nodes.trace.events import Applied, JournalOpened, StepTaken, Warned
+from nodes.storage.journal_file import Journal, JournalCorrupt
+from nodes.trace.events import JournalOpened, Warned
 from nodes.trace.ignoring import Ignoring
+from nodes.wire.calls import Calls
 from nodes.wire.messages import Mark
 from nodes.world import World
+
+PAPER = "DCFS3, Recovery"
 
 
 @dataclass
 class Member:
-    """One server as it was found on its disk."""
+    """One server as it was found on its disk. What it has like every metadata server is its `replica`; the shorter names are for Paxos' own code."""
 
-    world: World
-    config: ServerConfig
-    group: GroupConfig
-    view: GlobalView
-    log: SlotLog
+    replica: GroupReplica[SlotLog]
     queue: CoordinationQueue
-    state: ReplicatedState
     acceptor: Acceptor
     packing: Packing
-    identity: Identity
-    """Of its disk."""
-    times: RecordClock = field(init=False)
-    """What stamps this server's records, since its process began."""
 
     def __post_init__(self) -> None:
-        self.times = RecordClock(self.world.clock, self.config.cluster.mutations.clock_jump_stamps)
+        replica = self.replica
+        self.world: World = replica.world
+        self.config: ServerConfig = replica.config
+        self.group: GroupConfig = replica.group
+        self.view: GlobalView = replica.view
+        self.log: SlotLog = replica.log
+        self.state: ReplicatedState = replica.state
+        self.identity: Identity = replica.identity
+        self.ignoring = Ignoring(replica.world)
 
     @property
     def name(self) -> str:
@@ -59,6 +60,11 @@ class Member:
     def last(self) -> Mark:
         """Where its queue ends: the largest goes first in an election."""
         return Mark(0, self.queue.ballot, self.queue.current, 0)
+
+    @property
+    def several_groups(self) -> bool:
+        """Whether the cluster has more groups than this one."""
+        return len(self.config.cluster.groups) > 1
 
     @property
     def lease_ns(self) -> int:
@@ -72,74 +78,94 @@ class Member:
 
     def now_ns(self) -> int:
         """Later than every record here and every answer."""
-        return self.times.next_ns(self.state.namespace.newest_ns)
+        return self.replica.times.next_ns(self.state.namespace.newest_ns)
 
     def step(self, procedure: str, step: str, detail: str, ballot: int) -> None:
-        self.world.trace.emit(StepTaken(procedure, step, f"DCFS3, {PAPER[procedure]}", detail, ballot))
+        self.replica.step(procedure, step, PAPER, detail, ballot)
 
     def warn(self, what: str) -> None:
         self.world.trace.emit(Warned(what))
 
-    @cached_property
-    def ignoring(self) -> Ignoring:
-        return Ignoring(self.world)
+    async def begin_from_image(self, sources: list[str]) -> bool:
+        """The newest image that these servers have takes the place of what is here, when it reaches further. Raises OSError."""
+        read = await self.replica.images.read(sources, lambda: None) if sources else None
+        if read is None or read[1].sn <= self.queue.success:
+            return False
+        self.acceptor.begin_behind(*read)
+        return True
 
 
-PAPER = {"election": "Recovery", "upgrade": "Recovery", "view": "Recovery"}
-
-
-def open_member(world: World, config: ServerConfig, group: GroupConfig) -> Member:
-    """Reads log and promised ballot. Raises Damaged, OSError."""
-    holes = config.cluster.holes
-    journal = Journal.open(world.disk, "journal", config.cluster.mutations, config.cluster.knobs)
+def open_member(
+    world: World, config: ServerConfig, group: GroupConfig, image_store: MakeImageStore
+) -> Member:
+    """Reads image, log and promised ballot. Raises Damaged, UnknownFormat, OSError."""
+    cluster, holes, mutations = config.cluster, config.cluster.holes, config.cluster.mutations
+    journal = Journal.open(world.disk, "journal", mutations, cluster.knobs)
     identity = Identity(world, journal)
     log = SlotLog(world, journal)
-    queue = CoordinationQueue(config.cluster.mutations)
-    namespace = Namespace(group.number, holes.short_duplicate_memory, mutations=config.cluster.mutations)
-    state = ReplicatedState(namespace, 0, lambda sn, epoch, digest: _tell_applied(world, sn, epoch, digest))
-    state.forgets = config.cluster.mutations.duplicate_after_second_failover
-    packing = PACKINGS[config.cluster.protocol]()
-    promised = stored_ballot(world.disk)
-    decided: list[LogRecord] = []
-    for entry in log.load():
-        if isinstance(entry, int):
-            decided += queue.recall(entry)
-        else:
-            promised = max(promised, entry[0])
-            queue.accept(*entry)
-    log.open_told()
+    log.load()
+    replica: GroupReplica[SlotLog]
+    images = image_store(
+        world, cluster.image_partitions, lambda: replica.journal_report(), lambda: replica.log.base.sn + 1, mutations
+    )  # fmt: skip
+    namespace, image = _stored_namespace(images, log, config, group)
+    log.open_behind(image)
     told = log.told
-    world.trace.emit(JournalOpened(1, told.sn, told.epoch, told.crc, journal.cut_octets, 0))
-    acceptor = Acceptor(world, log, queue, state, promised, identity, packing.packs, holes.memory_only_accept)
+    world.trace.emit(
+        JournalOpened(log.base.sn + 1, told.sn, told.epoch, told.crc, journal.cut_octets, image.sn)
+    )
+    state = ReplicatedState(
+        namespace, image.sn, lambda sn, epoch, digest: tell_applied(world, sn, epoch, digest)
+    )
+    state.forgets = mutations.duplicate_after_second_failover
+    queue, acceptor, packing = _open_acceptor(world, config, log, state, identity)
+    view = GlobalView(world.coordination, group.name, world.name, holes.stale_view_write)
+    replica = GroupReplica(
+        world, config, group, view, images, log, state, Calls(world), Ledger(world, [each.name for each in cluster.groups]),
+        Pins(images, group.name, lambda: state.namespace.tree.bodies.next_block, holes.checkpoint_unpinned),
+        stored_origin(world.disk), Forcing(world, mutations.floor_without_way_back), identity, None,
+    )  # fmt: skip
+    return Member(replica, queue, acceptor, packing)
+
+
+def _stored_namespace(
+    images: ImageStore, log: SlotLog, config: ServerConfig, group: GroupConfig
+) -> tuple[Namespace, Mark]:
+    """The newest image that the log leads on from; with a whole log it may be none. Raises JournalCorrupt when the log begins later.
+
+    An image may have been written here by another server that was ahead: it is begun from only when nothing else is left, for it says nothing
+    of the view.
+    """
+    whole = not log.pruned and log.leads_from(NOTHING)
+    stored = images.newest(lambda mark: mark.sn <= log.pointer.slot and log.leads_from(mark))
+    if stored is None and not whole:
+        stored = images.newest(log.leads_from)
+    if stored is not None:
+        return stored
+    if not whole:
+        reason = "what comes before is in no log here, and no whole image leads on to it"
+        raise JournalCorrupt("journal", 0, log.pointer.slot, reason)
+    return empty_namespace(config, group), NOTHING
+
+
+def _open_acceptor(
+    world: World, config: ServerConfig, log: SlotLog, state: ReplicatedState, identity: Identity
+) -> tuple[CoordinationQueue, Acceptor, Packing]:
+    """What was accepted behind the image, of which all up to the success pointer is executed. Raises SealBroken, OSError."""
+    cluster, image_sn = config.cluster, state.commit_sn
+    queue = CoordinationQueue(cluster.mutations)
+    queue.begin_behind(image_sn)
+    promised = stored_ballot(world.disk)
+    for ballot, record in log.accepted():
+        if record.sn > image_sn:
+            promised = max(promised, ballot)
+            queue.accept(ballot, record)
+    decided = list(queue.recall(log.pointer.slot))
+    view = log.pointer.at.view if log.pointer.slot >= image_sn else []
+    packing = PACKINGS[cluster.protocol]()
+    acceptor = Acceptor(
+        world, log, queue, state, promised, identity, packing.packs, cluster.holes.memory_only_accept, view
+    )
     for record in decided:
         acceptor.execute(record)
-    return Member(
-        world,
-        config,
-        group,
-        GlobalView(world.coordination, group.name, world.name, holes.stale_view_write),
-        log,
-        queue,
-        state,
-        acceptor,
-        packing,
-        identity,
-    )
-
-
-def _tell_applied(world: World, sn: int, epoch: int, digest: int) -> None:
-    world.trace.emit(Applied(sn, epoch, digest))
-
-
-def answer_questions(member: Member, counters: Callable[[], dict[str, Any] | None]) -> None:
-    """`group`: the record of a slot as it lies on this disk; `tree`: a page of the namespace; `counters`: what a primary counts."""
-    answer = getattr(member.world, "answer", None)
-    if answer is not None:
-        answer("group", lambda question: _tell_slot(member, int(question["sn"])))
-        answer("tree", lambda question: page_of(member.state.namespace, question))
-        answer("counters", lambda question: {"counters": counters()})
-
-
-def _tell_slot(member: Member, slot: int) -> dict[str, Any]:
-    stored = member.log.stored(slot)
-    return {"group": None if stored is None else named_fields(decode_record(stored[1]))}
+    return queue, acceptor, packing

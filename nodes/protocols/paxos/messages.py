@@ -46,6 +46,8 @@ class PaxosPromise(Message, array_like=True, tag=True, gc=False):
     to_slot: int
     slots: list[Told]
     disk: DiskId = DiskId(0)
+    base: int = 0
+    """Every slot up to here is decided, and its record is here no more: an image reaches further."""
 
 
 class Accept(Message, array_like=True, tag=True, gc=False):
@@ -74,6 +76,13 @@ class Success(Message, array_like=True, tag=True, gc=False):
 
     ballot: int
     slot: int
+
+
+class LogBegins(Message, array_like=True, tag=True, gc=False):
+    """The primary has no record up to `base` any more: who lacks one reads an image of the others first."""
+
+    ballot: int
+    base: int
 
 
 class Outbid(Message, array_like=True, tag=True, gc=False):
@@ -115,5 +124,5 @@ def records_of(message: Message) -> int | None:
 
 
 MESSAGES: tuple[type[Message], ...] = (
-    PaxosPrepare, PaxosPromise, Accept, Accepted, Success, Outbid, AskLease, LeaseGranted, PaxosJoin,
+    PaxosPrepare, PaxosPromise, Accept, Accepted, Success, LogBegins, Outbid, AskLease, LeaseGranted, PaxosJoin,
 )  # fmt: skip

@@ -7,20 +7,18 @@ from collections.abc import Callable
 from functools import partial
 
 import msgspec
-from msgspec.structs import asdict
 
 from nodes.config import MILLISECOND
-from nodes.metadata.pages import Crossed, Log, counters_of
-from nodes.protocols.paxos.answering import Answering
+from nodes.metadata_server.tenure import Choice, ServingLeader
+from nodes.protocols.paxos.images import Secondaries
 from nodes.protocols.paxos.leases import Granted
 from nodes.protocols.paxos.member import Member
 from nodes.protocols.paxos.messages import Accepted, AskLease, LeaseGranted, PaxosJoin, PaxosPromise
 from nodes.protocols.paxos.proposer import Proposer
 from nodes.protocols.paxos.takeover import JOINING, PRIMARY, SECONDARY, Takeover
-from nodes.replicas.leader import Leader
 from nodes.replicas.view import LostLock, Place, ViewMoved
 from nodes.scope import Tenure
-from nodes.wire.messages import CheckOperation, Request
+from nodes.wire.messages import CheckOperation, Message
 from nodes.world import Change, ConnectionLoss, CoordinationError
 
 NEAR = 256
@@ -31,22 +29,25 @@ GRACE_NS = 100 * MILLISECOND
 """How long the elected waits for members beyond a majority, so that they need not join again."""
 
 
-class Primary(Leader):
+class Primary(ServingLeader):
     """The tenure of one holder of the lock: takeover, service, end."""
 
     WORD = "ballot"
 
-    def __init__(self, member: Member, tenure: Tenure, ended: Callable[[], None]):
-        super().__init__(member, tenure, ended)
+    def __init__(self, member: Member, choice: Choice, tenure: Tenure, ended: Callable[[], None]):
+        super().__init__(member.replica, choice, tenure, ended)
         self._member = member
         timing = member.config.cluster.timing
         self._timeout_ns = timing.ack_timeout_ms * MILLISECOND
         self.takeover = Takeover(member)
-        self.answering = Answering(member, self.lease)
         self.proposer: Proposer | None = None
         self._granted = Granted(member.world.clock, member.read_term)
         self._asked: dict[str, AskLease] = {}
         """Questions for leases that came before this server serves."""
+        self._checks: list[tuple[str, CheckOperation]] = []
+        """Questions about calls that came before this server serves."""
+        self._referred = False
+        """Whether somebody is reading an image, to go on with what the log here has behind it."""
         self._present: list[str] = []
         """Who has a place in the global view."""
         self._arrange_soon = asyncio.Event()
@@ -59,18 +60,18 @@ class Primary(Leader):
     def ballot(self) -> int:
         return self.takeover.ballot
 
-    @property
-    def quiet(self) -> bool:
-        """Nothing is ahead of what is decided."""
-        return self.proposer is not None and self.proposer.idle
-
     # --- steps ----------------------------------------------------------------------------------------------------
 
-    def on_request(self, peer: str, message: Request) -> None:
-        self.answering.on_request(peer, message)
-
     def on_check(self, peer: str, message: CheckOperation) -> None:
-        self.answering.on_check(peer, message)
+        if self.serving:
+            self.answering.on_check(peer, message)
+        else:
+            self._checks.append((peer, message))
+
+    def on_cross_group(self, peer: str, message: Message) -> None:
+        """Of other groups' operations no more is taken than of clients' calls; what is left is sent again."""
+        if self.proposer is None or not self.proposer.full:
+            super().on_cross_group(peer, message)
 
     def on_promise(self, peer: str, message: PaxosPromise) -> None:
         self.takeover.on_promise(peer, message)
@@ -124,20 +125,13 @@ class Primary(Leader):
             self._granted.grant(peer)
             member.world.network.send(peer, LeaseGranted(self.ballot, message.sent_ns, member.lease_ns))
 
-    def counters(self) -> dict[str, int] | None:
-        """None before it serves."""
-        return asdict(counters_of(self._member.state.namespace, Crossed(), Log())) if self.serving else None
-
     def _end(self) -> None:
         member = self._member
         member.acceptor.on_durable = lambda ballot, slot: None
         if member.acceptor.primary == member.name:
             member.acceptor.primary = ""
-        if self.proposer is not None:
-            self.proposer.end()
-        member.state.step_back([])
+        super()._end()
         member.state.cut(member.state.commit_sn)
-        self.answering.refuse_all()
 
     # --- procedure ------------------------------------------------------------------------------------------------
 
@@ -167,6 +161,9 @@ class Primary(Leader):
         if not await takeover.hear(self._present, session_ns, GRACE_NS):
             await self._give_up("too few of the configured group answered")
             return
+        if not await takeover.begin_from_image(session_ns):
+            await self._give_up("what others have pruned lacks here, and no image of it was read")
+            return
         names = await takeover.adopt()
         proposer = self._open_proposer(names)
         await self._decided(proposer)
@@ -181,7 +178,7 @@ class Primary(Leader):
         mark = member.log.mark_at(member.queue.current)
         assert mark is not None
         proposer = self.proposer = Proposer(
-            member.world, member.group.name, self.takeover.configured, self.ballot, member.acceptor, member.state,
+            member.world, self._commits(), self.takeover.configured, self.ballot, member.acceptor, member.state,
             member.packing, member.config.cluster.holes.answer_set_shrinks, mark, mark.sn,
         )  # fmt: skip
         member.acceptor.on_durable = proposer.on_own_durable
@@ -189,7 +186,9 @@ class Primary(Leader):
         for name in names:
             disk = self.takeover.disks[name].instance
             proposer.admit(name, self.takeover.answers[name].success, disk)
-        proposer.change_view([member.name, *names], member.now_ns())
+        self._begin_writing(proposer, Secondaries(proposer, member.name, self.takeover.configured))
+        whole = [name for name in names if not proposer.followers[name].lacks]
+        proposer.change_view([member.name, *whole], member.now_ns())
         self._tenure.spawn(self._ticks(proposer), "ticks")
         out_of_reach = partial(proposer.out_of_reach, self._timeout_ns)
         self._tenure.spawn(
@@ -211,11 +210,11 @@ class Primary(Leader):
         self.takeover.step(
             "4", f"{member.name} is the new primary with {len(proposer.recorded) - 1} secondaries"
         )
-        self._serves(PRIMARY, f"ballot {self.ballot} is decided up to slot {mark.sn}", mark)
+        self._begin_service(PRIMARY, f"ballot {self.ballot} is decided up to slot {mark.sn}", mark)
         for peer, question in self._asked.items():
             self.on_ask_lease(peer, question)
-        self.answering.begin(self.ballot, proposer)
-        self._tenure.spawn(self.answering.end_idle_sessions(proposer), "sessions of dead clients")
+        for peer, check in self._checks:
+            self.on_check(peer, check)
 
     # --- the view --------------------------------------------------------------------------------------------------
 
@@ -228,6 +227,16 @@ class Primary(Leader):
                 proposer.forgive()
             proposer.on_tick()
             self._change_view(proposer)
+            self._hold_log(any(each.lacks for each in proposer.followers.values()))
+
+    def _hold_log(self, referred: bool) -> None:
+        """While somebody reads an image the logs behind it stay."""
+        assert self.imaging is not None
+        if referred and not self._referred:
+            self.imaging.begin_session()
+        elif self._referred and not referred:
+            self.imaging.end_session()
+        self._referred = referred
 
     def _change_view(self, proposer: Proposer) -> None:
         """Who is silent leaves once its lease has surely run out; who has caught up comes in, one change after the other.
@@ -246,6 +255,7 @@ class Primary(Leader):
             for name, follower in proposer.followers.items()
             if not changing
             and name not in present
+            and not follower.lacks
             and proposer.last - follower.accepted <= NEAR
             and name not in silent
         ]

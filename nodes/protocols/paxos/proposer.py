@@ -10,15 +10,16 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from nodes.metadata.records import Record, call_of, result_sum_of
+from nodes.metadata.records import Record
+from nodes.metadata_server.shared_steps import Commits
 from nodes.protocols.paxos.acceptor import Acceptor
 from nodes.protocols.paxos.followers import Follower
 from nodes.protocols.paxos.log import encode_record
 from nodes.protocols.paxos.messages import Accepted, LogRecord
 from nodes.protocols.paxos.packing import Packing
 from nodes.replicas.state import ReplicatedState
-from nodes.trace.events import Committed
 from nodes.trace.ignoring import Ignoring
+from nodes.trace.present import UNKNOWN
 from nodes.wire.messages import Mark
 from nodes.world import World
 
@@ -29,12 +30,16 @@ Step = Callable[[], None]
 
 
 class Proposer:
-    """One ballot's slots, followers and view. `view` always holds the primary itself."""
+    """One ballot's slots, followers and view. `view` always holds the primary itself. `RecordWriter` of nodes/slots.py, with one record a slot."""
+
+    parked = False
+    """Reads wait like writes while too few are there to decide anything."""
+    parked_at_ns = 0
 
     def __init__(
         self,
         world: World,
-        group: str,
+        commits: Commits,
         configured: list[str],
         ballot: int,
         acceptor: Acceptor,
@@ -46,9 +51,9 @@ class Proposer:
     ):
         self._world = world
         self._ignoring = Ignoring(world)
-        self._group = group
+        self._commits = commits
         self._configured = configured
-        self.ballot = ballot
+        self.ballot = self.epoch = ballot
         self._acceptor = acceptor
         self._state = state
         self._packing = packing
@@ -72,12 +77,18 @@ class Proposer:
         self._advanced_ns = world.clock.monotonic_ns()
         """When something was decided last, or proposed while all was."""
         self._last_place = 0
+        self._began: deque[tuple[int, int]] = deque()
+        """Slots of this tenure that are not decided, and when they were proposed."""
+        self.flushes = 0
+        self.flushing_ns = 0
         self._on_decided: deque[tuple[int, Step]] = deque()
         self._on_executed: deque[tuple[int, Step]] = deque()
         self._packs_soon = False
+        self._begun_by = UNKNOWN
+        """What led to the first record that has not been packed."""
         self._over = False
         self.on_recorded: Step = lambda: None
-        self.on_room: Step = lambda: None
+        self.on_unparked: Step = lambda: None
         """There is room for writes again."""
 
     # --- intake ----------------------------------------------------------------------------------------------------
@@ -87,9 +98,16 @@ class Proposer:
         return self._mark.sn
 
     @property
-    def last_place(self) -> int:
-        """How many records the last slot holds."""
+    def open_sn(self) -> int:
+        return self.last
+
+    @property
+    def open_place(self) -> int:
         return self._last_place
+
+    @property
+    def next_place(self) -> tuple[int, int]:
+        return self.last + 1, 1
 
     @property
     def idle(self) -> bool:
@@ -100,12 +118,15 @@ class Proposer:
     def full(self) -> bool:
         return self.last - self.executed >= OPEN_MAX
 
-    def apply(self, record: Record) -> int:
-        """Executes a record and gives it the next slot, which is returned."""
+    def apply(self, record: Record) -> tuple[int, int]:
+        """Executes a record and gives it the next slot; returns that, and the record's place in it."""
         undo: list[Any] = []
         self._state.namespace.apply(record, undo)
         self._propose([record], undo, record.at_ns, [])
-        return self.last
+        return self.last, 1
+
+    def close_group(self) -> None:
+        """Each record has a slot of its own."""
 
     def change_view(self, view: list[str], at_ns: int) -> None:
         """Who is new is waited for at once; who leaves is waited for until a majority has recorded it."""
@@ -114,8 +135,10 @@ class Proposer:
         self._propose([], [], at_ns, list(view))
 
     def _propose(self, records: list[Record], undo: list[Any], at_ns: int, view: list[str]) -> None:
+        now = self._world.clock.monotonic_ns()
         if self.idle:
-            self._advanced_ns = self._world.clock.monotonic_ns()
+            self._advanced_ns = now
+        self._began.append((self.last + 1, now))
         self._made += 1
         record = LogRecord(
             self.last + 1, self._made, self.ballot, 0, self._mark, self.decided, at_ns, records, view
@@ -124,9 +147,11 @@ class Proposer:
         self._last_place = len(records)
         self._state.applied_ahead(record, undo)
         self._acceptor.keep(self.ballot, record, octets)
+        if self._begun_by is UNKNOWN:
+            self._begun_by = self._world.trace.at()
         self.pack_when_idle()
 
-    def after_decided(self, step: Step) -> None:
+    def after_commit(self, step: Step) -> None:
         """Runs `step` once nothing that the namespace shows now can be lost any more, and no read elsewhere shows less."""
         if self.idle:
             step()
@@ -150,6 +175,9 @@ class Proposer:
 
     def _pack(self) -> None:
         self._packs_soon = False
+        if self._begun_by is not UNKNOWN:
+            self._world.trace.follows(self._begun_by)
+            self._begun_by = UNKNOWN
         if not self._over:
             for follower in self.followers.values():
                 follower.send(self.last, self.decided)
@@ -177,7 +205,7 @@ class Proposer:
                 what = f"of ballot {message.ballot} and disk {message.disk}"
             self._ignoring.tell(peer, message, f"{what}; this is ballot {self.ballot}")
             return
-        follower.on_accepted(message)
+        follower.on_accepted(message, self.decided)
         if follower.sent < self.last:
             self.pack_when_idle()
         self._count()
@@ -214,12 +242,15 @@ class Proposer:
             self.executed = executed
             _run_up_to(self._on_executed, executed)
             if not had_room and not self.full:
-                self.on_room()
+                self.on_unparked()
 
     def _decide(self, slot: int) -> None:
         for record in self._acceptor.queue.waiting_up_to(slot):
             self._tell(record)
         self.decided, self._advanced_ns = slot, self._world.clock.monotonic_ns()
+        while self._began and self._began[0][0] <= slot:
+            self.flushes += 1
+            self.flushing_ns += self._advanced_ns - self._began.popleft()[1]
         self._acceptor.decide_own(self.ballot, slot)
         if self.changing is not None and slot >= self.changing[0]:
             self.recorded, self.changing = self.changing[1], None
@@ -232,13 +263,7 @@ class Proposer:
         mark = self._acceptor.log.mark_at(record.sn)
         assert mark is not None
         holders = [name for name in self._holders() if self._accepted(name) >= record.sn]
-        operations = [call_of(each) for each in record.records]
-        results = [result_sum_of(each) for each in record.records]
-        self._world.trace.emit(
-            Committed(
-                self._group, record.sn, self.ballot, mark.crc, holders, self._changes, operations, [], results
-            )
-        )
+        self._commits.emit(record, self.ballot, mark.crc, holders, self._changes)
 
     def _holders(self) -> list[str]:
         return [self._world.name, *self.followers]
@@ -265,11 +290,12 @@ class Proposer:
             return []
         return self._configured
 
-    def end(self) -> None:
-        """The tenure is over: nobody is answered."""
+    def end(self) -> list[Any]:
+        """The tenure is over: nobody is answered. Every record is in a slot."""
         self._over = True
         self._on_decided.clear()
         self._on_executed.clear()
+        return []
 
 
 def _run_up_to(steps: deque[tuple[int, Step]], slot: int) -> None:

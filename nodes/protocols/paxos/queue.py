@@ -55,6 +55,14 @@ class CoordinationQueue:
 
     # --- records ---------------------------------------------------------------------------------------------------
 
+    def begin_behind(self, slot: int) -> None:
+        """An image holds everything up to this slot: all of it is decided. What is accepted above stays."""
+        for each in [each for each in self._slots if each <= slot]:
+            del self._slots[each]
+        self.success, self.current = max(self.success, slot), max(self.current, slot)
+        self.reach, self.latest = max(self.reach, slot), max(self.latest, slot)
+        self._extend()
+
     def begin(self, ballot: int) -> None:
         """A higher ballot: only what is accepted under it counts. Reads that waited under a lower one are looked at now."""
         if ballot <= self.ballot:

@@ -7,7 +7,8 @@ the primary. While none is known to live both are kept: calls for whoever is ele
 from __future__ import annotations
 
 from nodes.errors import FsError
-from nodes.metadata.lookup import TOP
+from nodes.metadata.effects import Busy
+from nodes.metadata.lookup import TOP, Elsewhere, Gone
 from nodes.metadata.operations import WRITES
 from nodes.protocols.paxos.leases import ReadLease
 from nodes.protocols.paxos.member import Member
@@ -54,7 +55,8 @@ class Reading:
 
     def ask(self) -> None:
         member, acceptor = self._member, self._member.acceptor
-        if acceptor.primary in ("", member.name) or member.name not in acceptor.view:
+        outside = acceptor.knows_view and member.name not in acceptor.view
+        if acceptor.primary in ("", member.name) or outside:
             return
         self._asked_ballot = acceptor.promised
         now_ns = member.world.clock.monotonic_ns()
@@ -88,6 +90,11 @@ class Reading:
     # --- reads -----------------------------------------------------------------------------------------------------
 
     def on_read(self, peer: str, request: Request) -> None:
+        """Only in a cluster of one group: with several, answers are put in order by their stamps, and the primary may stamp its next record
+        earlier than a secondary has just stamped a read that does not show it. There the primary alone answers."""
+        if self._member.several_groups:
+            self.on_other(peer, request)
+            return
         queue = self._member.queue
         ballot = queue.ballot
         if not self.lease.holds and self._member.world.clock.monotonic_ns() < self._keep_reads_until_ns:
@@ -98,9 +105,9 @@ class Reading:
             self.refuse(peer, request.number)
 
     def _answer(self, peer: str, request: Request, ballot: int) -> None:
-        """The lease must hold in the very step that answers."""
+        """The lease must hold in the very step that answers. What is executed may not be in the namespace while an image of it is taken."""
         member = self._member
-        if not self.lease.holds or ballot != member.queue.ballot:
+        if not self.lease.holds or ballot != member.queue.ballot or member.state.lags:
             self.refuse(peer, request.number)
             return
         result, error = None, ""
@@ -108,6 +115,9 @@ class Reading:
             result = member.state.namespace.read(request.operation, TOP)  # type: ignore[arg-type]
         except FsError as refused:
             error = str(refused)
+        except (Elsewhere, Gone, Busy):
+            self.refuse(peer, request.number)
+            return
         answer = Answer(
             request.number,
             ballot,

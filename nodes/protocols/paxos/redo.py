@@ -23,6 +23,8 @@ class Heard:
     def __init__(self, success: int, current: int):
         self.success = success
         self.current = current
+        self.base = 0
+        """Slots up to here are decided and cannot be told any more."""
         self.slots: dict[int, Told] = {}
         self.upto = 0
         """All slots up to here have been told."""
@@ -34,6 +36,7 @@ class Heard:
     def add(self, promise: PaxosPromise) -> None:
         self.success = promise.success
         self.current = promise.current
+        self.base = promise.base
         self.upto = max(self.upto, promise.to_slot)
         for told in promise.slots:
             self.slots[told.slot] = told
@@ -42,15 +45,27 @@ class Heard:
 def credible(promise: PaxosPromise) -> bool:
     """Whether a member could have told this: nothing is lacking in what is decided, and little lies behind it."""
     slots = [told.slot for told in promise.slots]
-    decided = range(promise.from_slot, min(promise.to_slot, promise.success) + 1)
+    decided = range(max(promise.from_slot, promise.base + 1), min(promise.to_slot, promise.success) + 1)
     return (
         promise.from_slot <= promise.to_slot + 1
         and promise.to_slot <= max(promise.current, promise.from_slot - 1)
-        and promise.success <= promise.current <= promise.success + SLOTS_MAX
+        and promise.base <= promise.success <= promise.current <= promise.success + SLOTS_MAX
         and slots == sorted(set(slots))
         and all(promise.from_slot <= slot <= promise.to_slot for slot in slots)
         and len(decided) <= sum(slot <= promise.success for slot in slots)
     )
+
+
+def lacking(success: int, answers: Iterable[Heard]) -> int:
+    """The first slot behind `success` that is decided and that nobody who answered has any more; 0 when there is none.
+
+    An image reaches further. Nobody but those who know that a slot is decided can tell what it holds: another may have accepted something else.
+    """
+    members = list(answers)
+    for slot in range(success + 1, max((heard.base for heard in members), default=0) + 1):
+        if not any(heard.success >= slot and slot in heard.slots for heard in members):
+            return slot
+    return 0
 
 
 class Redone(msgspec.Struct):

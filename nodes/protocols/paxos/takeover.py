@@ -7,7 +7,7 @@ import asyncio
 from nodes.config import MILLISECOND
 from nodes.protocols.paxos.member import Member
 from nodes.protocols.paxos.messages import PaxosPrepare, PaxosPromise
-from nodes.protocols.paxos.redo import Heard, Redone, credible, redo
+from nodes.protocols.paxos.redo import Heard, Redone, credible, lacking, redo
 from nodes.replicas.disks import Roll
 from nodes.replicas.leader import lease_over_ns, may_answer, write_epoch
 from nodes.replicas.view import EpochNode
@@ -53,6 +53,8 @@ class Takeover:
         self.disks[member.name] = member.identity.id
         await member.acceptor.promise(self.ballot)
         self._views = member.acceptor.views()
+        if not member.acceptor.knows_view:
+            await self._suspect_everybody()
         self.step("1", f"ballot {self.ballot} is written; lower ones are refused")
 
     def _begin(self, last: EpochNode) -> int:
@@ -125,6 +127,35 @@ class Takeover:
             await self._heard.wait()
             timer.cancel()
 
+    # --- images ----------------------------------------------------------------------------------------------------
+
+    async def begin_from_image(self, timeout_ns: int) -> bool:
+        """Where others have pruned what lacks here their image is read first. False when that could not be had in time.
+
+        Raises CoordinationError, OSError.
+        """
+        member, clock = self._member, self._member.world.clock
+        deadline_ns = clock.monotonic_ns() + timeout_ns
+        while slot := lacking(member.queue.success, self._heard_whole().values()):
+            if clock.monotonic_ns() >= deadline_ns:
+                self.step(
+                    "2", f"slot {slot} is decided, nobody who answered has it any more, and no image was read"
+                )
+                return False
+            if await member.begin_from_image(sorted(self.answers)):
+                await self._suspect_everybody()
+            else:
+                await clock.sleep(ASK_AGAIN_NS)
+        return True
+
+    async def _suspect_everybody(self) -> None:
+        """The last view is inside an image: any server may have led, and any other may read under its lease. Raises CoordinationError."""
+        everybody = await self._member.view.registered()
+        self._views += [[name, *everybody] for name in everybody]
+
+    def _heard_whole(self) -> dict[str, Heard]:
+        return {name: heard for name, heard in self.answers.items() if heard.whole}
+
     # --- what is redone --------------------------------------------------------------------------------------------
 
     async def adopt(self) -> list[str]:
@@ -135,7 +166,7 @@ class Takeover:
         mine = Heard(member.queue.success, member.queue.current)
         while not mine.whole:
             mine.add(member.acceptor.told(max(mine.upto, member.queue.success) + 1))
-        promised = {name: heard for name, heard in self.answers.items() if heard.whole}
+        promised = self._heard_whole()
         answers = {member.name: mine}
         if not member.config.cluster.holes.redo_without_phase_one:
             answers.update(promised)

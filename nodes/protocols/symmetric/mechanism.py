@@ -11,6 +11,7 @@ from nodes.blocks.keeper import BlockKeeper
 from nodes.config import ServerConfig, group_of
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.pages import Crossed, Log, counters_of, page_of
+from nodes.metadata_server.tenure import Choice
 from nodes.protocols.symmetric import messages as m
 from nodes.protocols.symmetric.member import Member
 from nodes.protocols.symmetric.membership import Membership
@@ -203,6 +204,10 @@ class Symmetric:
         self._world.network.send(peer, copy)
 
 
-def start(world: World, config: ServerConfig) -> None:
+def start(world: World, config: ServerConfig, choice: Choice) -> None:
     """Begins a server. Raises Damaged, UnknownFormat, OSError of its disk."""
     Symmetric(world, config).start()
+
+
+REPLICATION = {"symmetric": start}
+MESSAGES = COUNTED = m.MESSAGES

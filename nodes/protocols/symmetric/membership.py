@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from nodes.config import MILLISECOND
+from nodes.metadata_server.forcing import Forcing
 from nodes.protocols.symmetric.agreement import JOINING, MEMBER, Agreed, Forced
 from nodes.protocols.symmetric.bringing import bring
 from nodes.protocols.symmetric.change_wanted import Wanted, change_of_member, change_of_restarted
@@ -22,7 +23,6 @@ from nodes.protocols.symmetric.replica import Replica
 from nodes.protocols.symmetric.requests import Requests
 from nodes.protocols.symmetric.settling import Settling
 from nodes.protocols.symmetric.view_change import ViewChange
-from nodes.replicas.forcing import Forcing
 from nodes.replicas.view import Watch
 from nodes.trace.events import RoleChanged, Serving, StoppedServing, Warned
 from nodes.wake import Wake

@@ -8,12 +8,12 @@ from collections import deque
 from nodes.config import MILLISECOND, GroupConfig, ServerConfig, opened
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.records import result_sum
+from nodes.metadata_server.record_clock import RecordClock
 from nodes.protocols.symmetric.agreement import Agreement
 from nodes.protocols.symmetric.execution import Execution, Outcome
 from nodes.protocols.symmetric.own_disk import OwnDisk, open_journal
 from nodes.replicas.lease import Term, term_of
 from nodes.replicas.log import NOTHING, ReplicaLog, encode_group
-from nodes.replicas.record_clock import RecordClock
 from nodes.trace.events import Applied, Committed, Cut, Durable, JournalOpened, StepTaken
 from nodes.trace.ignoring import Ignoring
 from nodes.units import OpId

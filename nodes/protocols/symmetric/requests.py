@@ -13,10 +13,10 @@ import msgspec
 from nodes.errors import FsError
 from nodes.metadata.operations import WRITES, Attributes, Contents, EndSession, Open, Read, Result, Stat
 from nodes.metadata.records import AtimeRecord, CallRecord, Record
+from nodes.metadata_server.idle_sessions import IdleSessions
 from nodes.protocols.symmetric.execution import Outcome
 from nodes.protocols.symmetric.replica import Replica
 from nodes.protocols.symmetric.scheduler import Job, Scheduler, Steps
-from nodes.replicas.idle_sessions import IdleSessions
 from nodes.units import OpId
 from nodes.wire.messages import Answer, Checked, CheckOperation, Refused, Request
 

@@ -15,12 +15,12 @@ from nodes.errors import FsError
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import EndSession, OpenSession, Result
 from nodes.metadata.records import CallRecord, CloseSessionRecord, EndSessionRecord, Record
+from nodes.metadata_server.idle_sessions import check_fresh
 from nodes.protocols.symmetric.basic_services import services_of
 from nodes.protocols.symmetric.handles import Handles
 from nodes.protocols.symmetric.locks import Locks, Place
 from nodes.protocols.symmetric.refusals import Refusal, Refusals
 from nodes.protocols.symmetric.touched import ALONE, wanted_by
-from nodes.replicas.idle_sessions import check_fresh
 
 
 class Phase(Enum):

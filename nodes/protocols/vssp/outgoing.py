@@ -91,8 +91,8 @@ class Outgoing:
 
     @property
     def progress(self) -> tuple[int, ...]:
-        """Grows with everything that is acknowledged."""
-        return (len(self.shelved), *(sum(stream.held.values()) for stream in self.streams))
+        """Grows with everything that is acknowledged, and with everyone who is left out."""
+        return (self.round, len(self.shelved), *(sum(stream.held.values()) for stream in self.streams))
 
     @property
     def replicated(self) -> bool:

@@ -26,7 +26,7 @@ from nodes.protocols.vssp.manifest import (
 from nodes.protocols.vssp.packets import PACKET_OCTETS, bad_chunk
 from nodes.protocols.vssp.shelf import Shelf
 from nodes.trace.pool_events import ImageShelved, PacketRefused
-from nodes.wake import Wake
+from nodes.wake import Inbox, Wake
 from nodes.wire.messages import Message
 from nodes.world import AppendFile, World
 
@@ -83,7 +83,7 @@ class Receiving:
         self._shelf = shelf
         self._tidy = tidy
         self.incoming: dict[str, Incoming] = {}
-        self._inbox: list[tuple[str, Message]] = []
+        self._inbox: Inbox[Message] = Inbox()
         self._replies: list[tuple[str, Message]] = []
         self._wanted = Wake()
         self._unused: list[AppendFile] = []
@@ -93,16 +93,15 @@ class Receiving:
         """The image that was refused last, when it was none of ours: the rest of its packets are refused in silence."""
 
     def on_message(self, peer: str, message: Message) -> None:
-        self._inbox.append((peer, message))
+        self._inbox.put(peer, message)
         self._wanted.set()
 
     async def run(self) -> None:
         """Raises OSError of the disk."""
         while True:
             await self._wanted.wait()
-            work, self._inbox = self._inbox, []
             closes: list[tuple[str, m.CloseImage]] = []
-            for place, (peer, message) in enumerate(work, 1):
+            for place, (peer, message) in enumerate(self._inbox.take(), 1):
                 if not place % AT_ONCE:
                     await self._world.clock.sleep(0)
                 if type(message) is m.OpenImage:

@@ -16,7 +16,7 @@ import pytest
 from backend import remote
 from backend.cli import content_path
 from backend.errors import LabError
-from nodes.protocols.mams.checkpoints import messages as c
+from nodes.metadata_server.checkpoints import messages as c
 from nodes.protocols.vssp import messages as v
 from nodes.protocols.vssp.manifest import image_name
 from nodes.protocols.vssp.packets import sums

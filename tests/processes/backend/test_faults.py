@@ -100,6 +100,22 @@ def test_isolate_the_active(cluster: Up) -> None:
     cluster.await_true(lambda: cluster.server(old)["role"] == "standby", "the old active is a standby again")
 
 
+def test_respawn_the_active(cluster: Up) -> None:
+    old = cluster.active()
+    pid = cluster.server(old)["pid"]
+    fault = cluster.fault("respawn", "active of g1")
+    assert cluster.server(old)["process"] == "running" and cluster.server(old)["pid"] != pid
+    cluster.await_true(cluster.serving, "somebody serves again")
+    cluster.await_true(lambda: cluster.server(old)["role"] in ("active", "standby"), "it is in step again")
+    kinds = "kinds=FaultInjected,FaultEnded,ProcessEnded&limit=5000"
+    told = cluster.get(f"/api/runs/1/events?{kinds}")["events"]
+    assert [each["kind"] for each in told if each.get("fault") == fault] == [
+        "FaultInjected",
+        "FaultEnded",
+    ]
+    assert not [each for each in told if each["kind"] == "ProcessEnded" and each["of_server"] == old]
+
+
 def test_stop_gracefully_and_restart(cluster: Up) -> None:
     old = cluster.active()
     began = time.monotonic()

@@ -213,9 +213,10 @@ def test_hostile_messages_are_ignored() -> None:
     lab = lab_of("qjm", 10)
     make(lab, "/a")
     for message in (
-        NewEpoch(0),
-        WriteJournal(1, 1 << 60, Mark(0, 1, 2, 3), b"no group"),
-        StartSegment(1, Mark(0, 9, 1 << 50, 7)),
+        NewEpoch(1, 0),
+        NewEpoch(9, 1),
+        WriteJournal(1, 1, 1 << 60, Mark(0, 1, 2, 3), b"no group"),
+        StartSegment(1, 1, Mark(0, 9, 1 << 50, 7)),
         AddEntry(1, 1, 1, False, b""),
     ):
         lab.cluster.net.carry("eve", "jn1", [message])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nodes.sim.faults import FaultUnsupported
+from nodes.faults.check import FaultUnsupported
 from nodes.trace.events import Called
 from tests.simulation.data.lab import DataLab, content
 

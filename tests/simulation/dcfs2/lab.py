@@ -39,7 +39,7 @@ class Groups:
 
     def active(self, group: int) -> str:
         view = self.cluster.view()
-        return next(name for name in self.servers(group) if view[name] == "A")
+        return next(name for name in self.servers(group) if view[name] in "AP")
 
     def pages(self) -> list[Page]:
         """Of every group's active."""

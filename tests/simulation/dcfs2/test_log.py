@@ -10,7 +10,7 @@ import pytest
 from nodes.config import SECOND
 from nodes.metadata.operations import Mkdir, Operation, SetPermission, Stat
 from nodes.metadata.pages import Counters
-from nodes.protocols.mams.messages import TakeImage
+from nodes.metadata_server.messages import TakeImage
 from nodes.storage import journal_file
 from nodes.trace.events import StepTaken
 from nodes.trace.pool_events import JournalPruned

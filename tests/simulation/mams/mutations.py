@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import MILLISECOND, SECOND
+from nodes.faults.check import FaultUnsupported
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.mams.messages import Prepare, Promise
-from nodes.sim.faults import FaultUnsupported
 from nodes.sim.network import Held
 from nodes.trace.events import Configured, Stamped, StepTaken
 from tests.simulation.mams.lab import Lab

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from nodes.config import SECOND
+from nodes.faults.check import FaultUnsupported
 from nodes.metadata.operations import Mkdir, Stat
-from nodes.sim.faults import FaultUnsupported
 from nodes.trace.events import Configured, Cut, StepTaken
 from tests.simulation.mams.lab import Lab
 

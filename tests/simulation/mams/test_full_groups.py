@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.config import MILLISECOND, SECOND, WorkloadConfig, one_group
-from nodes.replicas import writer
+from nodes.metadata_server import writer
 from nodes.sim.cluster import SimCluster
 from nodes.trace.events import Committed
 

@@ -11,7 +11,8 @@ from nodes.config import SECOND, WorkloadConfig, one_group
 from nodes.format_number import stored
 from nodes.invariants import registry
 from nodes.metadata.operations import Mkdir, Stat
-from nodes.protocols.mams.messages import ImageGoesOn, ImageTaken, Renew, TakeImage
+from nodes.metadata_server.messages import ImageGoesOn, ImageTaken, TakeImage
+from nodes.protocols.mams.messages import Renew
 from nodes.protocols.vssp.manifest import rank_of
 from nodes.protocols.vssp.messages import FilePiece, FileReport, ImagePacket
 from nodes.sim.cluster import SimCluster

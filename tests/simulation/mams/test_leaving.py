@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from nodes.faults.check import FaultUnsupported
 from nodes.metadata.operations import Mkdir, Stat
-from nodes.sim.faults import FaultUnsupported
 from nodes.trace.events import Configured
 from tests.simulation.mams.lab import Lab
 from tests.simulation.mams.test_forcing import members

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nodes.config import SECOND
 from nodes.metadata.operations import Mkdir
-from nodes.protocols.mams.messages import ImageTaken, TakeImage
+from nodes.metadata_server.messages import ImageTaken, TakeImage
 from nodes.trace.events import StepTaken
 from nodes.trace.pool_events import ImageWritten
 from nodes.wire.messages import Message

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from nodes.config import SECOND
 from nodes.metadata.operations import Mkdir
-from nodes.protocols.mams.checkpoints.messages import WriteBarrier
+from nodes.metadata_server.checkpoints.messages import WriteBarrier
 from tests.simulation.recovery.lab import Checkpoints
 
 

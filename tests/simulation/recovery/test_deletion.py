@@ -9,7 +9,7 @@ import pytest
 
 from nodes.config import SECOND, Holes
 from nodes.metadata.operations import Delete, Mkdir
-from nodes.protocols.mams.checkpoints.messages import WriteBarrier
+from nodes.metadata_server.checkpoints.messages import WriteBarrier
 from nodes.storage import journal_file
 from nodes.trace.checkpoints import BlocksAtBarrier
 from nodes.trace.events import JournalPruned

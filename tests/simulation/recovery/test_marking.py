@@ -8,7 +8,7 @@ import pytest
 
 from nodes.config import SECOND
 from nodes.metadata.operations import Create, Mkdir, Rename
-from nodes.protocols.mams.checkpoints import messages as m
+from nodes.metadata_server.checkpoints import messages as m
 from nodes.trace.checkpoints import BarrierWritten, CheckpointOutcome
 from nodes.trace.events import Stopped
 from nodes.wire.messages import CrossGroupMessage, Message

@@ -10,7 +10,7 @@ from nodes.config import SECOND, Holes
 from nodes.errors import FsError
 from nodes.metadata import fsck
 from nodes.metadata.operations import Create, List, Mkdir, Rename, Stat
-from nodes.protocols.mams.checkpoints.incarnation import FILE, aside
+from nodes.metadata_server.checkpoints.incarnation import FILE, aside
 from nodes.sim.loop import Stuck
 from nodes.storage import journal_file
 from nodes.trace.checkpoints import TakenBack

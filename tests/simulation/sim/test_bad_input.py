@@ -99,7 +99,7 @@ def of_qjm(lab: Lab) -> Sent:
         ("jn2", leader, OutOfStep(OTHER)),
         ("jn2", leader, SegmentFinished(OTHER, NOWHERE)),
         ("jn2", leader, HigherEpoch(0)),
-        (other, "jn1", WriteJournal(0, 0, NOWHERE, b"")),
+        (other, "jn1", WriteJournal(1, 0, 0, NOWHERE, b"")),
     ]
 
 
@@ -168,7 +168,7 @@ def late_word(protocol: str, was: str, epoch: int, lab: Lab) -> tuple[str, Messa
     if protocol in ("packed-paxos", "multi-paxos"):
         return leader, p.Accept(epoch, 0, 1, [])
     if protocol == "qjm":
-        return "jn1", WriteJournal(epoch, 0, NOWHERE, b"")
+        return "jn1", WriteJournal(1, epoch, 0, NOWHERE, b"")
     if protocol == "bookkeeper":
         ledgers = msgspec.json.decode(lab.cluster.ensemble.tree.nodes["/cloverlab/groups/g1/ledgers"].data)
         first = ledgers["ledgers"][0]["fragments"][0]["bookies"][0]

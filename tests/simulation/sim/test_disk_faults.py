@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from nodes.config import SECOND, one_group
+from nodes.faults.check import FaultUnsupported
 from nodes.sim.cluster import SimCluster
 from nodes.sim.disk import SimDisk, SimFile, Store, StoredFile
-from nodes.sim.faults import FaultUnsupported
 from nodes.sim.loop import Loop, Machine
 from nodes.sim.medium import LEFT_BEHIND, SECTOR
 

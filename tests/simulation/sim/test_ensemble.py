@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from nodes.config import MILLISECOND, SECOND, one_group
+from nodes.faults.check import FaultUnsupported
 from nodes.sim.cluster import SimCluster
 from nodes.sim.coordination import SimCoordination
 from nodes.sim.ensemble import MEMBERS, Ensemble
-from nodes.sim.faults import FaultUnsupported
 from nodes.sim.links import Links
 from nodes.sim.loop import Loop, Machine
 from nodes.world import ConnectionLoss, Create, Set

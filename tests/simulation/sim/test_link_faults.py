@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from nodes.config import MILLISECOND, SECOND, WorkloadConfig, one_group
+from nodes.faults.check import FaultUnsupported
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.sim.cluster import SimCluster
-from nodes.sim.faults import FaultUnsupported
 from nodes.trace.events import FaultEnded
 from nodes.wire.messages import AskView, CheckOperation, Message
 from tests.simulation.sim.test_worlds import active, pinged, settled

@@ -98,7 +98,7 @@ def test_an_epoch_that_nobody_writes_in_ends_no_service(protocol: str, epoch: in
     """A journal node that believes it tells the next writer, who goes above it; one that cannot be is not believed."""
     lab = lab_of(protocol)
     for node in lab.cluster.config.journal.nodes:
-        lab.cluster.net.carry("stranger", node, [NewEpoch(epoch)])
+        lab.cluster.net.carry("stranger", node, [NewEpoch(1, epoch)])
     lab.run_ms(1_000)
     told = [each.event for each in lab.cluster.events if isinstance(each.event, Warned | WriterFenced)]
     assert "stranger speaks of epoch" in str(told) or WriterFenced(epoch) in told

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from nodes.config import MILLISECOND, SECOND, WorkloadConfig, one_group
+from nodes.faults.check import FaultUnsupported
 from nodes.metadata.operations import Mkdir
 from nodes.protocols.mams.messages import Prepare
 from nodes.sim.cluster import SimCluster
-from nodes.sim.faults import FaultUnsupported
+from nodes.sim.network import Caused
 from nodes.sim.triggers import Armed, Trigger
 from nodes.trace.events import StepTaken
 from nodes.wire.messages import Answer, Message
@@ -24,9 +25,9 @@ def sent(cluster: SimCluster, kind: type[Message]) -> list[tuple[str, str]]:
     told: list[tuple[str, str]] = []
     carry = cluster.net._carry
 
-    def watched(sender: str, receiver: str, messages: list[Message]) -> None:
-        told.extend((sender, receiver) for message in messages if type(message) is kind)
-        carry(sender, receiver, messages)
+    def watched(sender: str, receiver: str, caused: Caused) -> None:
+        told.extend((sender, receiver) for message in caused[0] if type(message) is kind)
+        carry(sender, receiver, caused)
 
     cluster.net._carry = watched  # type: ignore[method-assign]
     return told

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from nodes.config import MILLISECOND, SECOND, WorkloadConfig, one_group
+from nodes.faults.check import FaultUnsupported
 from nodes.sim.cluster import SimCluster
 from nodes.sim.disk import SimDisk, Store
 from nodes.sim.ensemble import Ensemble
-from nodes.sim.faults import FaultUnsupported
 from nodes.sim.links import Links
 from nodes.sim.loop import Loop, Machine, Stuck
 from nodes.trace.base import Event
-from nodes.trace.events import Called, Placed, SessionEnded
+from nodes.trace.events import Called, FaultEnded, FaultInjected, Placed, SessionEnded
 from nodes.wire.messages import AskView, Request
 from nodes.world import ConnectionLoss, Create, NoNode
 
@@ -97,7 +97,7 @@ def test_an_endless_loop_ends_the_run() -> None:
 def test_within_a_machine_first_in_is_first_out_and_idle_comes_last() -> None:
     loop = Loop(random.Random(1))
     machine, told = Machine(loop, "a"), []
-    machine.call(lambda: (machine.idle.append(lambda: told.append("idle")), machine.call(told.append, 3)))
+    machine.call(lambda: (machine.when_idle(lambda: told.append("idle")), machine.call(told.append, 3)))
     machine.call(told.append, 1)
     machine.call(told.append, 2)
     loop.run(SECOND)
@@ -320,6 +320,22 @@ def test_errors_of_coordination_have_their_classes() -> None:
 
 
 # --- faults ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_respawned_server_finds_its_old_session_alive(paused: bool) -> None:
+    cluster = settled(workload=WorkloadConfig(clients=2, rate_per_s=50))
+    old = active(cluster)
+    if paused:
+        cluster.faults.pause(old)
+    fault = cluster.faults.do("respawn", [old])
+    assert cluster.servers[old].process == "running" and not cluster.faults.standing
+    told = [stamped.event for stamped in cluster.events]
+    assert FaultInjected(fault, "respawn", [old], {}) in told and FaultEnded(fault, "respawn", [old]) in told
+    cluster.run_for(100 * MILLISECOND)
+    assert not [each for each in cluster.events if type(each.event) is SessionEnded]
+    cluster.run_until(cluster.settled)
+    assert cluster.view()[old] in "AS"
 
 
 def test_what_is_impossible_is_said() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from nodes.config import SECOND
+from nodes.faults.check import FaultUnsupported
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.mutations import Mutations
-from nodes.sim.faults import FaultUnsupported
 from nodes.trace.events import StepTaken
 from tests.simulation.symmetric.lab import SymmetricLab
 

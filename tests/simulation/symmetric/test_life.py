@@ -8,9 +8,9 @@ from backend.experiments.gaps import gap
 from backend.experiments.member_dies import changes_view
 from nodes.config import SECOND, WorkloadConfig, one_group
 from nodes.errors import FsError
+from nodes.faults.check import FaultUnsupported
 from nodes.metadata.operations import Create, Mkdir, Open, Stat
 from nodes.sim.cluster import SimCluster
-from nodes.sim.faults import FaultUnsupported
 from nodes.trace.events import Delivered, FaultInjected, RoleChanged, StepTaken, Warned
 from nodes.wire.messages import Refused
 from tests.simulation.symmetric.lab import SymmetricLab

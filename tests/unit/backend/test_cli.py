@@ -33,7 +33,10 @@ from backend.cli import entry, split_arguments
         (["reproduce", "saa-fig99"], "is unknown; there are cfs-fig8a"),
         (["reproduce", "saa-fig10", "--to", "/dev/null/x"], "--to /dev/null/x"),
         (["run", "x.yaml", "--on", "mars"], "say simulated, processes or containers"),
-        (["run", "scenarios/groups/rename-storm.yaml", "--protocol", "qjm"], "it has 2 groups, qjm runs 1"),
+        (
+            ["run", "scenarios/groups/rename-storm.yaml", "--protocol", "symmetric"],
+            "it has 2 groups, symmetric runs 1",
+        ),
         (["run", "x.yaml", "--protocol", "qjm", "--on", "containers"], "PROTOCOL says what containers run"),
         (["nonsense"], "nonsense"),
     ],

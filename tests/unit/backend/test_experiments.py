@@ -46,7 +46,7 @@ def test_figures_stand_beside_the_papers_and_are_kept_with_the_plot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     outcome = Outcome({"servers": 3}, {"gap_ms": 7.5}, {"gap_ms": 9.0}, CURVES, ["Said."])
-    made = Experiment("toy", "Nobody §1", "nothing", lambda quick: outcome)
+    made = Experiment("toy", "a paper of nobody", "nothing", lambda quick: outcome)
     monkeypatch.setattr(command, "experiment_named", lambda name: made)
     into = tmp_path / "made" / "here"
     assert entry(["reproduce", "toy", "--to", str(into), "--quick"]) == 0

@@ -37,7 +37,7 @@ def test_a_family_says_what_stands_beside_its_servers() -> None:
     assert len(new_config(Shape(protocol="single"), "c").groups[0].members) == 1
     for shape, line in (
         (Shape(protocol="single", standbys=1), "0 standbys at most"),
-        (Shape(protocol="qjm", groups=2), "1 group at most"),
+        (Shape(protocol="symmetric", groups=2), "1 group at most"),
         (Shape(protocol="raft"), "there is mams, single, 2pc"),
     ):
         with pytest.raises(Malformed, match=line):

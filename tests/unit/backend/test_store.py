@@ -3,6 +3,7 @@ import sqlite3
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from backend.clusters.picture import Picture
@@ -156,9 +157,30 @@ def test_another_format_is_refused_with_both_numbers_and_left_alone(tmp_path: Pa
         database.execute("CREATE TABLE x (y)")
         database.execute("PRAGMA user_version = 7")
     before = path.read_bytes()
-    with pytest.raises(CannotStart, match="format 7, this version reads 1"):
+    with pytest.raises(CannotStart, match="format 7, this version reads 2"):
         asyncio.run(Store.open(path))
     assert path.read_bytes() == before
+
+
+def test_a_database_of_the_first_format_is_read_on_and_learns_causes(tmp_path: Path) -> None:
+    async def body() -> None:
+        path, story = tmp_path / "events.db", Story()
+        store = await opened(tmp_path)
+        store.append([story(1, "mds1", durable(1))])
+        await store.close()
+        with sqlite3.connect(path) as database:
+            database.execute("ALTER TABLE events DROP COLUMN cause_server")
+            database.execute("PRAGMA user_version = 1")
+        again = await opened(tmp_path)
+        later = msgspec.structs.replace(story(2, "mds2", durable(2)), cause=1, cause_server="mds1")
+        again.append([later])
+        await again.flush()
+        found = await queries.events(again.reader, 1, 0, 1 << 60, 10, (), ())
+        found += await queries.events(again.reader, 2, 0, 1 << 60, 10, (), ())
+        assert [(each.cause_server, each.cause) for _, each in found] == [("", 0), ("mds1", 1)]
+        await again.close()
+
+    asyncio.run(body())
 
 
 def test_a_damaged_file_gets_one_line(tmp_path: Path) -> None:

@@ -23,8 +23,8 @@ from backend.fabrics.names import EVERYBODY
 from nodes.config import SECOND, Timing, one_group
 from nodes.explore.calls import parse
 from nodes.explore.plan import Caller, Fault, Plan
+from nodes.faults.check import FaultUnsupported
 from nodes.real.caller import PROGRESS, Progress, read_progress, record
-from nodes.sim.faulting import FaultUnsupported
 
 
 class FakeFabric:

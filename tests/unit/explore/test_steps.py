@@ -13,9 +13,9 @@ from nodes.families import FAMILIES
 
 ROOT = Path(nodes.__file__).parent
 PACKAGES = {
-    "mams": ("protocols/mams", "replicas"),
-    "paxos": ("protocols/paxos", "replicas"),
-    "symmetric": ("protocols/symmetric", "replicas"),
+    "mams": ("protocols/mams", "replicas", "metadata_server"),
+    "paxos": ("protocols/paxos", "replicas", "metadata_server"),
+    "symmetric": ("protocols/symmetric", "replicas", "metadata_server"),
 }
 
 

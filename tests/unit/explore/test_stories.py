@@ -10,7 +10,7 @@ import pytest
 from nodes.explore.calls import parse
 from nodes.explore.draw import SAFE, SPAN_MAX_MS, draw
 from nodes.explore.draw_cluster import draw_cluster
-from nodes.explore.draw_faults import VERBS
+from nodes.explore.draw_faults import DRAWN
 from nodes.explore.plan import FIRST, WHOEVER, Fault, Plan
 from nodes.explore.stories import Story, stories_of
 from nodes.explore.stories.scene import Scene
@@ -60,7 +60,7 @@ def test_a_story_names_whom_there_is(protocol: str, story: Story) -> None:
 def test_a_story_can_be_played(protocol: str, story: Story) -> None:
     for seed in SEEDS:
         scene = scene_of(seed, protocol, story)
-        assert {fault.verb for fault in scene.faults} <= {*VERBS, "restart", "heal"}
+        assert {fault.verb for fault in scene.faults} <= {*DRAWN, "restart", "heal"}
         assert all(fault.at_ms >= 0 and fault.for_ms >= 0 for fault in scene.faults)
         assert scene.callers and scene.span_ms > 0
         assert len({caller.name for caller in scene.callers}) == len(scene.callers)

@@ -12,15 +12,15 @@ from nodes.format_number import stored
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Made, Mkdir, OpenSession
 from nodes.metadata.records import IncarnationRecord
-from nodes.protocols.mams.checkpoints import ledger
-from nodes.protocols.mams.checkpoints.incarnation import (
+from nodes.metadata_server.checkpoints import ledger
+from nodes.metadata_server.checkpoints.incarnation import (
     FORMAT,
     Origin,
     decode,
     encode,
 )
-from nodes.protocols.mams.checkpoints.ledger import Checkpoint, Refused, checked_name, recoverable
-from nodes.protocols.mams.checkpoints.time_server import average
+from nodes.metadata_server.checkpoints.ledger import Checkpoint, Refused, checked_name, recoverable
+from nodes.metadata_server.checkpoints.time_server import average
 from nodes.storage.sealed import SealBroken
 from nodes.units import INCARNATION_SHIFT, OpId
 from nodes.wire.messages import Mark

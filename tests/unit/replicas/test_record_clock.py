@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nodes.config import SECOND
-from nodes.replicas.record_clock import RecordClock
+from nodes.metadata_server.record_clock import RecordClock
 
 HOUR = 3_600 * SECOND
 

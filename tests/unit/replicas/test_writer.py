@@ -9,9 +9,11 @@ from typing import Any, cast
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Made
 from nodes.metadata.records import MakeRecord
+from nodes.metadata_server.shared_steps import Commits
+from nodes.metadata_server.writer import JournalWriter
 from nodes.replicas.log import NOTHING, ReplicaLog
 from nodes.replicas.state import ReplicatedState
-from nodes.replicas.writer import JournalWriter
+from nodes.trace.present import UNKNOWN
 from nodes.units import DIRECTORY, ROOT, OpId
 from nodes.wire.messages import JournalGroup, Mark
 from nodes.world import World
@@ -33,10 +35,11 @@ class Bench:
         world = SimpleNamespace(
             when_idle=self.idle.append,
             clock=SimpleNamespace(wall_ns=lambda: 1_000, monotonic_ns=lambda: 0),
-            trace=SimpleNamespace(emit=lambda event: 0),
+            trace=SimpleNamespace(emit=lambda event: 0, at=lambda: UNKNOWN, follows=lambda cause: None),
         )
+        commits = Commits(world.trace, "g1", 1, False)
         self.writer = JournalWriter(
-            cast(World, world), "g1", 1, False, 1, 0, cast(ReplicaLog, self.log), self.state, cast(Any, self)
+            cast(World, world), commits, 1, 0, cast(ReplicaLog, self.log), self.state, cast(Any, self)
         )
 
     def write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:

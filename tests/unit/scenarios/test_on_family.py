@@ -22,7 +22,7 @@ PAGE = (ROOT / "docs" / "scenarios-by-family.md").read_text()
 @pytest.mark.parametrize(
     ("file", "protocol", "told"),
     [
-        ("groups/rename-storm", "qjm", "it has 2 groups, qjm runs 1"),
+        ("groups/rename-storm", "symmetric", "it has 2 groups, symmetric runs 1"),
         ("faults/view-changes-under-load", "qjm", "force_view is for families without a lock"),
         ("papers/cfs-table3-a", "symmetric", "take_lock is for families with a lock"),
         ("faults/crash-the-active", "single", "it takes the server away, and nobody takes over"),
@@ -33,7 +33,7 @@ PAGE = (ROOT / "docs" / "scenarios-by-family.md").read_text()
         ("baselines/qjm-loses-the-active", "avatar", "it strikes jn1, without which nothing is answered"),
         ("baselines/backupnode-loses-a-write", "mams", "it shows what backupnode loses"),
         ("labs/async-flush", "symmetric", "it shows what mams loses"),
-        ("pool/image-rots", "packed-paxos", "it is about images, packed-paxos writes none"),
+        ("pool/image-rots", "symmetric", "it is about images, symmetric writes none"),
         ("faults/calm", "raft", "the protocol 'raft' is unknown"),
     ],
 )

@@ -144,6 +144,15 @@ def test_one_of_two_others_is_enough_and_a_second_word_of_it_counts_nothing() ->
     assert made.successful(made.streams[0]) == PACKET_OCTETS and len(send(made)) == 1
 
 
+def test_who_is_left_out_counts_as_progress() -> None:
+    """Else the last one that is waited for may be gone, and nobody is left to be called silent."""
+    made = Outgoing("x", ["w", "n1", "n2"], 1, STRATEGIES["vssp"])
+    made.shelved.add("n1")
+    before = made.progress
+    made.leave_out("n2")
+    assert made.progress != before and made.shelved.issuperset(made.chain)
+
+
 def test_the_baseline_waits_for_the_tail() -> None:
     made = outgoing("hdfs_pipeline")
     send(made)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from nodes.mechanisms import MESSAGES
 from nodes.metadata.operations import Mkdir
+from nodes.trace.present import UNKNOWN, cause_of, told
 from nodes.wire import framing
 from nodes.wire.codec import BadFrame, Codec
 from nodes.wire.framing import Challenge, Frames, FrameTooLong, Hello, Stranger
@@ -48,7 +49,7 @@ def test_a_good_hello_is_accepted() -> None:
     ("changes", "words"),
     [
         ({"magic": "http"}, "speaks"),
-        ({"version": 2}, "version 2, this side version 1"),
+        ({"version": 1}, "version 1, this side version 2"),
         ({"cluster": "other"}, "belongs to the cluster 'other'"),
         ({"name": "mds2"}, "does not prove"),
         ({"proof": b""}, "does not prove"),
@@ -79,6 +80,63 @@ def test_messages_survive_the_wire() -> None:
     codec = Codec(MESSAGES)
     sent = [Request("ada", 7, 3, Mkdir("/é", True)), Checked(1, 2, "absent")]
     assert codec.decode(codec.encode(sent)) == sent
+
+
+REQUESTS = [Request("ada", 7, 3, Mkdir("/a")), Checked(1, 2, "absent")]
+
+
+def test_what_led_to_messages_travels_beside_them_and_costs_nothing_when_none_is_known() -> None:
+    codec = Codec(MESSAGES)
+    first, second = REQUESTS
+    one, other = ("mds1", 17), ("mds2", 3)
+    sent = [(first, one), (second, one), (first, UNKNOWN), (second, other)]
+    runs = [("mds1", 17, 2), ("", 0, 1), ("mds2", 3, 1)]
+    assert codec.framed(codec.frame(sent, told)) == ([message for message, _ in sent], runs)
+    bare = codec.frame([(first, UNKNOWN), (second, UNKNOWN)], told)
+    assert codec.framed(bare) == (REQUESTS, [("", 0, 2)])
+    assert len(bare) == len(codec.encode(REQUESTS)) + 2
+    assert codec.framed(codec.frame([], told)) == ([], [("", 0, 0)])
+
+
+@pytest.mark.parametrize(
+    "causes",
+    [
+        [["mds1", 1, 1]],
+        [["mds1", 1, 3]],
+        [["mds1", 1, 1]] * 3,
+        [["mds1", 1, 3], ["mds2", 1, -1]],
+        [["mds1", 1, 2], ["mds2", 1, 0]],
+        [["m" * 81, 1, 2]],
+        [["mds1", -1, 2]],
+        [["mds1", (1 << 53) + 1, 2]],
+        [["mds1", 1.5, 2]],
+        [[7, 7, 2]],
+        [["mds1", 1], ["", 0]],
+        7,
+        None,
+    ],
+)
+def test_causes_that_nobody_sends_are_a_bad_frame(causes: object) -> None:
+    codec = Codec(MESSAGES)
+    with pytest.raises(BadFrame):
+        codec.framed(msgspec.msgpack.encode([REQUESTS, causes]))
+
+
+@given(st.binary(max_size=400))
+def test_any_octets_for_a_frame_are_messages_with_causes_or_a_bad_frame(octets: bytes) -> None:
+    try:
+        Codec(MESSAGES).framed(octets)
+    except BadFrame as bad:
+        assert "\n" not in str(bad)
+
+
+def test_a_request_belongs_to_the_call_that_it_names_whatever_it_was_sent_with() -> None:
+    sent_with = ("mds1", 17)
+    assert cause_of(REQUESTS[0], sent_with) == ("ada", 7)
+    assert cause_of(REQUESTS[1], sent_with) == sent_with
+    assert told(("ada", 7)) == ("ada", 7)
+    for cause in (("a" * 81, 7), ("ada", 0), ("ada", -1), ("ada", 1 << 60)):
+        assert told(cause) == UNKNOWN
 
 
 def test_unknown_messages_and_deep_nesting_are_bad_frames() -> None:

@@ -3,7 +3,7 @@ import { useShallow } from "zustand/react/shallow";
 import { VerbList } from "../../actions/VerbList";
 import type { Coordination, Process } from "../../api/types";
 import { type Pointed, shownDataNodes, shownJournalNodes, useLab } from "../../store/store";
-import { groupActs, linkActs, nodeActs, processActs, serverActs } from "./acts";
+import { groupActs, linkActs, processActs, serverActs } from "./acts";
 import { along, type Box, boxOf, COORDINATION, type Geometry, type Point } from "./layout";
 import { stateOf } from "./rules";
 import { pipelineWords, whereWords } from "./ServerCard";
@@ -91,12 +91,12 @@ function MenuBody({ pointed }: { pointed: Pointed }) {
     const client = clients.find(({ name }) => name === pointed.name);
     const server = coordination?.servers.find(({ name }) => name === pointed.name);
     const process = client?.process ?? server?.process ?? ensembleProcess(coordination);
-    const own = ["crash", "restart", "pause", "resume", "cut", "heal"];
+    const kind = client === undefined ? "coordination" : "client";
     const where = client ?? server;
     return (
       <>
         {where?.container && <p className="menu-where">{whereWords(where)}</p>}
-        <VerbList acts={processActs(verbs, pointed.name, process, own)} onDone={close} />
+        <VerbList acts={processActs(verbs, kind, { name: pointed.name, process }, links)} onDone={close} />
       </>
     );
   }
@@ -108,11 +108,12 @@ function MenuBody({ pointed }: { pointed: Pointed }) {
     ...Object.keys(live.data_nodes),
   ];
   const node = [...dataNodes, ...journalNodes].find(({ name }) => name === pointed.name);
+  const kind = dataNodes.some(({ name }) => name === pointed.name) ? "data_node" : "journal_node";
   if (node !== undefined)
     return (
       <>
         {node.warning && <p className="menu-warning">{node.warning}</p>}
-        <VerbList acts={nodeActs(verbs, node, links)} onDone={close} />
+        <VerbList acts={processActs(verbs, kind, node, links)} onDone={close} />
         <Peers name={node.name} peers={others} />
       </>
     );

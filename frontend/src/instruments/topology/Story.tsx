@@ -13,6 +13,7 @@ export function Story({ box }: { box?: Box }) {
   const stepped = useLab((state) => state.moment?.event ?? null);
   const start_ns = useLab(runStart);
   const words = useWords();
+  const verbs = useLab((state) => state.verbs);
   const lines = live ? stories.from(stories.length - LINES).reverse() : stepped === null ? [] : [stepped];
   return (
     <section
@@ -31,7 +32,7 @@ export function Story({ box }: { box?: Box }) {
           {lines.map((event) => (
             <li key={event.seq} data-kind={event.kind}>
               <span className="figures">{sinceStart(event.at_ns, start_ns, 2)}</span>
-              <span title={told(event, words)}>{told(event, words)}</span>
+              <span title={told(event, words, verbs)}>{told(event, words, verbs)}</span>
             </li>
           ))}
         </ol>

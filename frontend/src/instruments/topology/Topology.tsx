@@ -3,7 +3,7 @@ import { useElementSize, useReducedMotion } from "@mantine/hooks";
 import { useCallback, useMemo } from "react";
 import { useShallow } from "zustand/react/shallow";
 import { perform } from "../../actions/perform";
-import { listed } from "../../actions/words";
+import { listed } from "../../actions/verbs";
 import type { Link, Server } from "../../api/types";
 import {
   canAct,
@@ -42,6 +42,7 @@ function useShownLinks(servers: Server[]): Link[] {
   const links = useLab((state) => state.links);
   const faults = useLab((state) => shownPicture(state).faults);
   const clients = useLab((state) => state.clients);
+  const verbs = useLab((state) => state.verbs);
   const ensemble = useEnsemble();
   const nodes = useLab(
     useShallow((state) => {
@@ -51,7 +52,7 @@ function useShownLinks(servers: Server[]): Link[] {
   );
   const names = [...[...servers, ...clients].map(({ name }) => name), ...nodes];
   const serverNames = servers.map(({ name }) => name);
-  return gathered(live ? links : linksOfFaults(faults, names), ensemble, serverNames);
+  return gathered(live ? links : linksOfFaults(faults, names, verbs), ensemble, serverNames);
 }
 
 /** The names of coordination's servers, where they are shown one by one. */

@@ -34,6 +34,7 @@ const FAMILIES: Record<Exclude<Family, "other">, string[]> = {
   ],
   renewing: [
     "PaxosJoin",
+    "LogBegins",
     ...["Register", "Renew", "Renewed", "FetchGroups", "Groups"],
     ...["TakeImage", "ImageGoesOn", "ImageTaken", "Prune"],
     ...["ReadJournal", "JournalRead", "ReadEntries", "EntriesRead"],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EnsembleServer, Fault, Link, MessageLine } from "../../api/types";
+import { row } from "../../testing/verbs";
 import { familyOf, isReply } from "./draw";
 import { along, type Box, inside, layout, type Scene } from "./layout";
 import { adriftOf, carrying, gathered, hasQuorum, linksOfFaults, stateOf } from "./rules";
@@ -184,16 +185,15 @@ describe("rules", () => {
       at_ns: 0,
     });
     const everybody = [...servers, "client1"];
-    const island = linksOfFaults(
-      [fault("cut", ["mds1", "mds2"], { direction: "both", island: true })],
-      everybody,
-    );
+    const verbs = [row("cut", { rule: "cut" }), row("delay", { rule: "{ms} ms slower" }), row("crash")];
+    const linksOf = (each: Fault): Link[] => linksOfFaults([each], everybody, verbs);
+    const island = linksOf(fault("cut", ["mds1", "mds2"], { direction: "both", island: true }));
     expect(adriftOf(island, servers, ["client1"])).toEqual(new Set(["mds1", "mds2"]));
-    const alone = linksOfFaults([fault("cut", ["mds3"], { direction: "both", island: false })], everybody);
+    const alone = linksOf(fault("cut", ["mds3"], { direction: "both", island: false }));
     expect(adriftOf(alone, servers, ["client1"])).toEqual(new Set(["mds3"]));
-    const slow = linksOfFaults([fault("delay", ["mds1", "mds2"], { ms: 80, direction: "to" })], everybody);
+    const slow = linksOf(fault("delay", ["mds1", "mds2"], { ms: 80, direction: "to" }));
     expect(stateOf(slow, "mds2", "mds1")).toMatchObject({ words: "80 ms slower", direction: "from" });
-    expect(linksOfFaults([fault("crash", ["mds1"], {})], everybody)).toEqual([]);
+    expect(linksOf(fault("crash", ["mds1"], {}))).toEqual([]);
   });
 });
 

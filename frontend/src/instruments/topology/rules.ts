@@ -1,5 +1,7 @@
 /** What the rules in force mean for links and for who reaches whom. */
 
+import { phrase, rowOf } from "../../actions/verbs";
+import type { Verb } from "../../api/faults";
 import type { Direction, EnsembleServer, Fault, Link, MessageLine } from "../../api/types";
 import { COORDINATION, type LinkShape } from "./layout";
 
@@ -105,19 +107,17 @@ function cutBothWays(links: readonly Link[], a: string, b: string): boolean {
   return kind === "cut" && direction === "both";
 }
 
-function ruleWords({ verb, options }: Fault): string {
-  if (verb === "cut") return "cut";
-  return verb === "delay" ? `${options.ms} ms slower` : `loses ${Math.round(Number(options.share) * 100)}%`;
-}
-
 /** The rules that the faults of a past moment made; a link healed out of a larger cut is not known from them. */
-export function linksOfFaults(faults: readonly Fault[], everybody: readonly string[]): Link[] {
+export function linksOfFaults(
+  faults: readonly Fault[],
+  everybody: readonly string[],
+  verbs: readonly Verb[],
+): Link[] {
   return faults.flatMap((fault) => {
-    if (fault.verb !== "cut" && fault.verb !== "delay" && fault.verb !== "lose") return [];
-    const [rule, direction] = [
-      ruleWords(fault),
-      (fault.options.direction as Direction | undefined) ?? "both",
-    ];
+    const verb = rowOf(verbs, fault.verb);
+    if (!verb?.rule) return [];
+    const rule = phrase(verb.rule, verb, fault.targets, fault.options);
+    const direction = (fault.options.direction as Direction | undefined) ?? "both";
     const [a = "", b] = fault.targets;
     if (b === undefined && a === COORDINATION)
       return everybody.map((name) => ({ a: COORDINATION, b: name, direction, rule }));

@@ -1,80 +1,215 @@
-"""The smallest mechanism for the slot `replication`: one server, everything in memory. `docs/add-a-protocol.md` walks through it."""
+"""A lazy primary with one secondary, written from nothing: the smallest agreement. `docs/add-a-protocol.md` walks through it.
+
+Who holds the lock writes, and answers as soon as its own disk has a group. The secondary is sent each group once and asks for what it lacks; what
+it never got is lost when the primary dies.
+"""
 
 from __future__ import annotations
 
-from nodes.config import ServerConfig, group_of
-from nodes.errors import FsError
-from nodes.metadata.namespace import Namespace
-from nodes.metadata.operations import WRITES
-from nodes.replicas.view import ACTIVE, GlobalView, Place
-from nodes.trace.events import Committed, RoleChanged, Serving
-from nodes.units import OpId
-from nodes.wire.messages import Answer, Checked, CheckOperation, Message, Request
-from nodes.world import World
+from collections.abc import Callable
 
-EPOCH = 1
+from nodes.config import MILLISECOND, ServerConfig, group_of
+from nodes.metadata_server.handing import Handlers
+from nodes.metadata_server.own_journal import OwnJournal
+from nodes.metadata_server.replica import Replica, open_replica
+from nodes.metadata_server.server import MetadataServer
+from nodes.metadata_server.tenure import Choice, JournalLeader
+from nodes.replicas.anew import start_anew_if_damaged
+from nodes.replicas.leader import outlive_holders, write_epoch
+from nodes.replicas.log import decode_group, mark_of
+from nodes.replicas.view import ACTIVE, STANDBY, EpochNode, LostLock
+from nodes.scope import Tenure
+from nodes.wire.messages import JournalGroup, Mark, Message
+from nodes.world import CoordinationError, World
+
+LOOK_NS = 100 * MILLISECOND
 
 
-class Toy:
-    def __init__(self, world: World, config: ServerConfig):
-        self._world = world
-        self._group = group_of(config.cluster, config.group)
-        self._view = GlobalView(world.coordination, config.group, world.name, unguarded=False)
-        self._namespace = Namespace(group=self._group.number)
-        self._sn = 0
+class LazyGroup(Message, array_like=True, tag=True, gc=False):
+    """From the primary: the next group, or one that was asked for."""
 
-    def start(self) -> None:
-        self._world.network.receive(self.on_message)
-        self._world.coordination.on_state(self.on_state)
-        self.on_state(self._world.coordination.state)
+    epoch: int
+    octets: bytes
 
-    def on_state(self, state: str) -> None:
-        """Each session of the coordination service has to be given this server's place in the global view."""
-        if state == "connected":
-            self._world.scope.spawn(self._take_place(), "place in the view")
 
-    async def _take_place(self) -> None:
-        world, group = self._world, self._group
-        await self._view.prepare(group.members, world.network.address)
-        await self._view.take_place(Place(ACTIVE, EPOCH, self._sn))
-        world.trace.emit(RoleChanged(group.name, ACTIVE, EPOCH, self._sn, "has entered the view"))
-        world.trace.emit(Serving(group.name, EPOCH, self._sn, 0))
+class LazyLacks(Message, array_like=True, tag=True, gc=False):
+    """To the primary: the secondary's journal ends here."""
 
-    def on_message(self, peer: str, message: Message) -> None:
-        if isinstance(message, Request):
-            self._world.network.send(peer, self._answer(message))
-        elif isinstance(message, CheckOperation):
-            self._world.network.send(peer, Checked(message.number, EPOCH, "absent"))
+    last: Mark
 
-    def _answer(self, request: Request) -> Answer:
+
+class Lazy:
+    """Slot `journal_sync`, and the other server as the primary sees it."""
+
+    configuration_number = 0
+    lacks_quorum = False
+
+    def __init__(self, replica: Replica, log: OwnJournal, epoch: int):
+        self._replica, self._log, self._epoch = replica, log, epoch
+        self._own_sn = replica.log.last.sn
+        self._others = [name for name in replica.group.members if name != replica.name]
+        self._heard: dict[str, Mark] = {}
+        self.on_progress: Callable[[], None] = lambda: None
+        log.on_durable = self._on_durable
+
+    def _on_durable(self, mark: Mark) -> None:
+        self._own_sn = mark.sn
+        self.on_progress()
+
+    def write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
+        self._log.append(group, octets, mark)
+        for name in self._others:
+            self._replica.world.network.send(name, LazyGroup(self._epoch, octets))
+
+    def tell_commit(self, sn: int) -> None:
+        """What a secondary has counts as committed there."""
+
+    def safe(self, sn: int) -> bool:
+        return self._own_sn >= sn
+
+    def holders(self, sn: int) -> list[str]:
+        return [self._replica.name]
+
+    def on_lacks(self, peer: str, message: LazyLacks) -> None:
+        log = self._replica.log
+        self._heard[peer] = message.last
+        common = message.last.sn if log.holds(message.last) else min(message.last.sn, log.last.sn) - 1
+        for octets in log.octets(common + 1, log.last.sn, 1 << 20):
+            self._replica.world.network.send(peer, LazyGroup(self._epoch, octets))
+
+    def standbys(self) -> list[str]:
+        return list(self._heard)
+
+    def matched_sns(self) -> list[int]:
+        return [mark.sn for mark in self._heard.values()]
+
+    def suffice(self, holders: list[str]) -> bool:
+        return bool(holders)
+
+    def pruned(self, sn: int) -> None:
+        """Nothing else reaches back."""
+
+
+class Primary(JournalLeader):
+    def __init__(
+        self, replica: Replica, choice: Choice, log: OwnJournal, tenure: Tenure, ended: Callable[[], None]
+    ):
+        super().__init__(replica, choice, tenure, ended)
+        self._log = log
+        self._epoch = 0
+        self._lazy: Lazy | None = None
+
+    @property
+    def epoch(self) -> int:
+        return self._epoch
+
+    def _begin(self, last: EpochNode) -> int:
+        self._epoch = last.epoch + 1
+        return self._epoch
+
+    def on_lacks(self, peer: str, message: LazyLacks) -> None:
+        if self._lazy is not None:
+            self._lazy.on_lacks(peer, message)
+
+    async def run(self) -> None:
+        """From the lock to the end of the tenure."""
         try:
-            result, error = self._carry_out(request), ""
-        except FsError as refused:
-            result, error = None, str(refused)
-        return Answer(request.number, EPOCH, self._sn, 1, result, error, self._world.clock.wall_ns())
+            await write_epoch(self._replica, self._begin, ACTIVE, STANDBY)
+            self._confirm_lease()
+            self._lazy = Lazy(self._replica, self._log, self.epoch)
+            writer = self._open_writer(self._lazy, self._lazy)
+            sn = self._close_first_group(writer)
+            while self._replica.state.commit_sn < sn:
+                await self._replica.world.clock.sleep(LOOK_NS // 10)
+            await outlive_holders(self._replica)
+            self._begin_service("active", f"epoch {self.epoch} is served", self._replica.log.last)
+        except (LostLock, CoordinationError) as error:
+            await self._give_up(str(error))
 
-    def _carry_out(self, request: Request) -> object:
-        """Raises FsError."""
-        namespace, op_id = self._namespace, OpId(request.session, request.number)
-        if type(request.operation) not in WRITES:
-            return namespace.read(request.operation)
-        recorded = namespace.sessions.recorded(op_id)
-        if recorded is not None:
-            return recorded
-        now_ns = max(self._world.clock.wall_ns(), namespace.newest_ns + 1)
-        record = namespace.plan(request.operation, op_id, request.lowest_open, now_ns)
-        namespace.apply(record, None)
-        self._sn += 1
-        self._tell_committed(op_id)
-        return record.result
-
-    def _tell_committed(self, op_id: OpId) -> None:
-        """One record is a group of its own, safe as soon as it is in memory: the checks compare answers with these."""
-        world, group = self._world, self._group.name
-        world.trace.emit(
-            Committed(group, self._sn, EPOCH, 0, [world.name], 1, [(op_id.client, op_id.number)])
-        )
+    def _end(self) -> None:
+        self._log.on_durable = lambda mark: None
+        super()._end()
 
 
-def start(world: World, config: ServerConfig) -> None:
-    Toy(world, config).start()
+class LazyPrimary:
+    """One server's part: it follows whoever holds the lock, and takes the lock when it is free."""
+
+    def __init__(self, server: MetadataServer[Primary], replica: Replica, choice: Choice):
+        self._server, self._choice = server, choice
+        self._replica, self._following = replica, server.following
+        self._log = OwnJournal(replica)
+        self._catching_up = False
+        to_leader = server.session.to_leader
+        self.handlers: Handlers = {LazyGroup: self._on_group, LazyLacks: to_leader(Primary.on_lacks)}
+
+    @property
+    def epoch(self) -> int:
+        return self._following.epoch
+
+    @property
+    def rests(self) -> bool:
+        return not self._catching_up
+
+    def begin(self) -> None:
+        self._server.world.scope.spawn(self._log.run(), "journal")
+
+    def forget_session(self) -> None:
+        """Nothing here watches."""
+
+    def stop_reading(self) -> None:
+        """Groups of the primary come as messages."""
+
+    async def enter(self) -> None:
+        await self._replica.view.prepare(self._server.group.members, self._server.world.network.address)
+        await self._replica.ledger.prepare()
+        await self._following.take_place(STANDBY, "has entered the view")
+
+    async def look_at_view(self) -> None:
+        view, following = self._replica.view, self._following
+        seen = await following.look()
+        if seen.owner == self._server.world.name:
+            await view.drop_stale_lock(seen.session)
+        elif seen.place is None or seen.place.state == ACTIVE:
+            await following.take_place(STANDBY, "has entered the view")
+        elif seen.owner:
+            following.believe(STANDBY, "somebody else holds the lock")
+            self._server.world.network.send(seen.owner, LazyLacks(self._replica.log.last))
+            await following.changed(LOOK_NS)
+        elif await view.take_lock(await view.draw_round()):
+            await self._server.session.lead(self._lead)
+
+    def _lead(self, tenure: Tenure, over: Callable[[], None]) -> Primary:
+        return Primary(self._replica, self._choice, self._log, tenure, over)
+
+    def _on_group(self, peer: str, message: LazyGroup) -> None:
+        """The next group is taken; of one that does not follow, what disagrees goes first."""
+        replica, group = self._replica, decode_group(message.octets)
+        if message.epoch < self.epoch or self._server.session.leader is not None or self._catching_up:
+            return
+        if group.previous == replica.log.last:
+            self._log.append(group, message.octets, mark_of(group, message.octets))
+            replica.state.prepared(group)
+            replica.state.commit(group.sn)
+        elif group.sn <= replica.log.last.sn and not replica.log.holds(mark_of(group, message.octets)):
+            self._catching_up = True
+            self._server.world.scope.spawn(self._cut(group.sn - 1), "cut")
+
+    async def _cut(self, sn: int) -> None:
+        await self._log.cut(sn, "another primary wrote something else")
+        self._catching_up = False
+
+
+def start(world: World, config: ServerConfig, choice: Choice) -> None:
+    """Raises UnknownFormat, UnknownJournal, OSError of what lies on the disk."""
+
+    def begin() -> None:
+        replica = open_replica(world, config, group_of(config.cluster, config.group), choice.image_store)
+        MetadataServer[Primary](
+            world, config, replica, lambda server: LazyPrimary(server, replica, choice)
+        ).start()
+
+    start_anew_if_damaged(world, begin)
+
+
+REPLICATION = {"toy": start}
+MESSAGES = COUNTED = (LazyGroup, LazyLacks)

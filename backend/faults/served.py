@@ -1,0 +1,23 @@
+"""The table of faults as a page is served it: what can be done to one cluster, with the options that its fabric has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from nodes.families import Family
+from nodes.faults.check import options_of
+from nodes.faults.model import Fabric
+from nodes.faults.table import verbs_of
+
+
+def served(family: Family, fabric: Fabric) -> list[dict[str, Any]]:
+    found = []
+    for verb in verbs_of(family):
+        options = [
+            msgspec.structs.replace(option, simulated_choices=())
+            for option in options_of(verb, fabric).values()
+        ]
+        found.append(msgspec.to_builtins(msgspec.structs.replace(verb, options=tuple(options))))
+    return found

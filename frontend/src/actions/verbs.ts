@@ -1,0 +1,81 @@
+/** The table of faults as the control plane serves it: finding a row, and its phrases with a fault's own words in them. */
+
+import type { Verb, VerbOption } from "../api/faults";
+
+export type Options = Record<string, unknown>;
+
+/** undefined for a verb that this cluster has not: one of a run of another family. */
+export function rowOf(verbs: readonly Verb[], name: string): Verb | undefined {
+  return verbs.find(({ verb }) => verb === name);
+}
+
+export function defaultsOf(verb: Verb): Options {
+  return Object.fromEntries(verb.options.map((option) => [option.name, option.default]));
+}
+
+/** The option with which a verb on links takes many names at one end; undefined where there is none. */
+export function severalOf(verb: Verb): VerbOption | undefined {
+  return verb.options.find(({ several }) => several);
+}
+
+/** Whether the options are those that end the fault which the verb began with others. */
+export function isUndone(verb: Verb, options: Options): boolean {
+  if (verb.undo?.verb !== verb.verb) return false;
+  return Object.entries(verb.undo.options).every(([name, value]) => options[name] === value);
+}
+
+/** "mds1", "mds1 and mds2", "mds1, mds2 and mds3". */
+export function listed(names: readonly string[]): string {
+  if (names.length < 2) return names[0] ?? "";
+  return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}
+
+function way(targets: readonly string[], { direction }: Options): string {
+  const [a, b] = targets;
+  if (a === undefined) return "all links";
+  if (b === undefined) {
+    if (direction === "to") return `what ${a} sends`;
+    return direction === "from" ? `what ${a} is sent` : `the links of ${a}`;
+  }
+  if (direction === "to") return `${a} → ${b}`;
+  return direction === "from" ? `${b} → ${a}` : `${a} ↔ ${b}`;
+}
+
+/** A template of the table, filled in. What is in brackets is left out where one of its words is not known. */
+export function phrase(
+  template: string,
+  verb: Verb,
+  targets: readonly string[],
+  options: Options = {},
+): string {
+  const said = (name: string): string | undefined => {
+    if (name === "targets") return listed(targets);
+    if (name === "last") return targets.at(-1) ?? "";
+    if (name === "way") return way(targets, options);
+    const value = options[name];
+    if (value === undefined || value === null) return undefined;
+    const type = verb.options.find((option) => option.name === name)?.type;
+    return type === "share" ? `${Math.round(Number(value) * 100)}%` : String(value).replaceAll("_", " ");
+  };
+  const known = template.replace(/\[([^\]]*)\]/g, (_, part: string) =>
+    [...part.matchAll(/\{(\w+)\}/g)].every(([, name]) => said(name as string) !== undefined) ? part : "",
+  );
+  return known.replace(/\{(\w+)\}/g, (_, name: string) => said(name) ?? "");
+}
+
+/** What was done, for a toast: "Crashed mds1: its memory is gone". */
+export function doneWords(
+  verbs: readonly Verb[],
+  name: string,
+  targets: readonly string[],
+  options: Options,
+): string {
+  const verb = rowOf(verbs, name);
+  if (verb === undefined) return `${name.replaceAll("_", " ")}: ${listed(targets)}`;
+  const several = severalOf(verb);
+  if (several !== undefined && options[several.name] === true && targets.length > 1)
+    return `${verb.label} ${listed(targets)} off from the rest`;
+  const one = verb.done_one !== "" && targets.length === 1 && (options.direction ?? "both") === "both";
+  const template = isUndone(verb, options) ? verb.undone : one ? verb.done_one : verb.done;
+  return phrase(template, verb, targets, options);
+}

@@ -1,0 +1,168 @@
+"""What a person may ask any server about checkpoints: mark one, list them, count what came after, go back to one, delete one (CFS §4.3)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from nodes.config import MILLISECOND, SECOND
+from nodes.metadata.records import call_of
+from nodes.metadata_server.checkpoints import messages as m
+from nodes.metadata_server.checkpoints.ledger import (
+    PENDING,
+    Checkpoint,
+    Refused,
+    checked_name,
+)
+from nodes.metadata_server.checkpoints.reaching import Reaching
+from nodes.metadata_server.replica import GroupReplica
+from nodes.replicas.log import decode_group
+from nodes.slots import GroupLog
+from nodes.wire.messages import Message
+from nodes.world import CoordinationError
+
+ANSWER_NS = 12 * SECOND
+"""Longer than every phase of a marking together."""
+LOOK_NS = 20 * MILLISECOND
+COUNTED_AT_ONCE = 256
+
+Answer = dict[str, Any]
+
+
+class Commands:
+    """Each answers {"refused": line} for what cannot be had."""
+
+    def __init__(self, replica: GroupReplica[GroupLog], begin: Callable[[str], asyncio.Task[str] | None]):
+        self._replica = replica
+        self._reaching = Reaching(replica)
+        self._begin = begin
+        """Starts this server as time server: the task ends with why nothing was begun; None when it is not active."""
+
+    @property
+    def handlers(self) -> dict[type[Message], Callable[[str, Any], None]]:
+        """The messages that any server takes, whatever its role."""
+        on_reply = self._replica.calls.on_reply
+        return {
+            m.BeginMarking: self._on_begin_marking,
+            m.TellTime: self._on_tell_time,
+            m.AskReach: self._reaching.on_ask,
+            m.Reach: on_reply,
+            m.MarkingEnded: on_reply,
+            m.TimeTold: on_reply,
+            m.Drained: on_reply,
+            m.BarrierStands: on_reply,
+        }
+
+    def _on_begin_marking(self, peer: str, message: m.BeginMarking) -> None:
+        self._replica.world.scope.spawn(self._mark_for(peer, message), "time server")
+
+    async def _mark_for(self, peer: str, message: m.BeginMarking) -> None:
+        refused = await self._run(message.name)
+        self._replica.world.network.send(peer, m.MarkingEnded(message.call, refused))
+
+    def _on_tell_time(self, peer: str, message: m.TellTime) -> None:
+        world = self._replica.world
+        world.network.send(peer, m.TimeTold(message.call, world.clock.wall_ns()))
+
+    def steps(self) -> dict[str, Callable[[Answer], Awaitable[Answer]]]:
+        """By the word that asks."""
+        commands = {
+            "mark_checkpoint": self._mark,
+            "checkpoints": self._list,
+            "count_after": self._count_after,
+            "recover": self._recover,
+            "delete_checkpoint": self._delete,
+        }
+        return {word: _refusing(command) for word, command in commands.items()}
+
+    async def _mark(self, question: Answer) -> Answer:
+        name = checked_name(str(question["name"]))
+        replica = self._replica
+        groups = await replica.ledger.groups()
+        drawn = replica.world.rng.choice(sorted(seen.active for seen in groups.values()))
+        refused = await (self._run(name) if drawn == replica.name else self._ask(drawn, name))
+        if refused:
+            raise Refused(refused)
+        if await replica.ledger.void(name) == "":
+            raise Refused(f"the time server {drawn} did not answer, and nothing was begun: ask again")
+        return {"checkpoint": told(await replica.ledger.find(name))}
+
+    async def _ask(self, drawn: str, name: str) -> str:
+        reply = await self._replica.calls.ask(drawn, m.BeginMarking(0, name), ANSWER_NS)
+        return reply.refused if isinstance(reply, m.MarkingEnded) else ""
+
+    async def _run(self, name: str) -> str:
+        """As time server; why nothing was begun, empty when it is decided or the tenure ended before."""
+        task = self._begin(name)
+        if task is None:
+            return f"{self._replica.name} does not serve now: ask again"
+        while not task.done():
+            await self._replica.world.clock.sleep(LOOK_NS)
+        return "" if task.cancelled() else task.result()
+
+    async def _list(self, question: Answer) -> Answer:
+        incarnation, _ = await self._replica.ledger.incarnation()
+        known = await self._replica.ledger.all()
+        return {
+            "checkpoints": [told(each) for each in known if each.state != PENDING],
+            "incarnation": incarnation.number,
+            "recovered_to": incarnation.checkpoint,
+        }
+
+    async def _count_after(self, question: Answer) -> Answer:
+        """Operations of clients in the journal behind a sn."""
+        replica, sn = self._replica, max(0, int(question["sn"]))
+        groups = operations = 0
+        for first in range(sn + 1, replica.log.last.sn + 1, COUNTED_AT_ONCE):
+            for octets in replica.log.octets(first, first + COUNTED_AT_ONCE - 1):
+                groups += 1
+                operations += sum(call_of(record) != ("", 0) for record in decode_group(octets).records)
+            await replica.world.clock.sleep(0)
+        return {"groups": groups, "operations": operations}
+
+    async def _recover(self, question: Answer) -> Answer:
+        incarnation = await self._replica.ledger.recover(
+            checked_name(str(question["name"])), self._reaching.require
+        )
+        return {"incarnation": incarnation.number, "checkpoint": incarnation.checkpoint}
+
+    async def _delete(self, question: Answer) -> Answer:
+        name = checked_name(str(question["name"]))
+        await self._replica.ledger.delete(name)
+        await self._replica.pins.keep_up(self._replica.ledger)
+        return {"deleted": name}
+
+
+def _refusing(command: Callable[[Answer], Awaitable[Answer]]) -> Callable[[Answer], Awaitable[Answer]]:
+    async def answer(question: Answer) -> Answer:
+        try:
+            return await command(question)
+        except Refused as refused:
+            return {"refused": str(refused)}
+        except CoordinationError as error:
+            return {"refused": f"the coordination service did not answer: {type(error).__name__}; ask again"}
+
+    return answer
+
+
+def told(checkpoint: Checkpoint | None) -> Answer | None:
+    """For a person: names instead of positions."""
+    return None if checkpoint is None else msgspec.to_builtins(_shown(checkpoint))
+
+
+def _shown(checkpoint: Checkpoint) -> Answer:
+    return {
+        "name": checkpoint.name,
+        "number": checkpoint.number,
+        "state": checkpoint.state,
+        "incarnation": checkpoint.incarnation,
+        "time_server": checkpoint.time_server,
+        "stamp_ns": checkpoint.stamp_ns,
+        "barriers": {
+            group: {"sn": barrier.mark.sn, "epoch": barrier.mark.epoch, "digest": barrier.digest}
+            for group, barrier in checkpoint.barriers.items()
+        },
+    }

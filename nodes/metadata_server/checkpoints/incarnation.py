@@ -1,0 +1,61 @@
+"""Going back to a checkpoint on one server's disk (CFS §4.3; safety rule 14): image and journal up to the barrier and no further.
+
+What came after the barrier is moved under `aside/`, never deleted. The file `incarnation`, written last, says how far this server has gone back;
+whatever a crash leaves undone before it is done again. It is a sealed file (nodes/storage/sealed.py).
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from nodes.replicas.log import NOTHING
+from nodes.storage.sealed import seal, unseal
+from nodes.wire.messages import Mark
+from nodes.world import Disk
+
+FILE = "incarnation"
+MAGIC = b"CLVRINCN"
+FORMAT = 1
+
+
+class Origin(msgspec.Struct, array_like=True, frozen=True):
+    """Where this server's journal branched off."""
+
+    incarnation: int = 0
+    checkpoint: str = ""
+    barrier: Mark = NOTHING
+    """The last group that counts of earlier incarnations."""
+    groups: int = 0
+    operations: int = 0
+    """What was set aside on this server."""
+
+    def accepts(self, mark: Mark) -> bool:
+        """Whether a group, or an image, is not one of those that were set aside."""
+        return mark.incarnation >= self.incarnation or mark.sn <= self.barrier.sn
+
+
+def encode(origin: Origin) -> bytes:
+    return seal(MAGIC, FORMAT, origin)
+
+
+def decode(octets: bytes) -> Origin:
+    """Raises SealBroken; both numbers are named when the format is unknown."""
+    return unseal(FILE, MAGIC, FORMAT, octets, Origin)
+
+
+def stored_origin(disk: Disk) -> Origin:
+    """Raises SealBroken, OSError."""
+    try:
+        return decode(disk.read(FILE))
+    except FileNotFoundError:
+        return Origin()
+
+
+async def store_origin(disk: Disk, origin: Origin) -> None:
+    """Durable when it returns. Raises OSError."""
+    await disk.replace(FILE, encode(origin))
+
+
+def aside(incarnation: int) -> str:
+    """The directory of what the beginning of this incarnation set aside."""
+    return f"aside/{incarnation:06d}"

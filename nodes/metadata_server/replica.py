@@ -1,0 +1,205 @@
+"""What every metadata server of a group has on its disk, whatever its family and its role: journal, images, namespace, incarnation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from nodes.config import GroupConfig, ServerConfig
+from nodes.metadata.namespace import Namespace
+from nodes.metadata_server.checkpoints.incarnation import Origin, stored_origin
+from nodes.metadata_server.checkpoints.ledger import Ledger
+from nodes.metadata_server.checkpoints.pins import Pins
+from nodes.metadata_server.forcing import Forcing
+from nodes.metadata_server.quarantine import FILE as UNFIT_FILE
+from nodes.metadata_server.quarantine import Unfit, stored_unfit
+from nodes.metadata_server.record_clock import RecordClock
+from nodes.replicas.log import NOTHING, ReplicaLog, base_under
+from nodes.replicas.set_aside import set_groups_aside
+from nodes.replicas.state import ReplicatedState
+from nodes.replicas.view import GlobalView, Place
+from nodes.slots import GroupLog, ImageStore, MakeImageStore, StoredFile
+from nodes.storage.identity import Identity
+from nodes.storage.journal_file import Journal, JournalCorrupt
+from nodes.storage.sealed import SealBroken
+from nodes.trace.events import Applied, JournalOpened, StepTaken, Warned
+from nodes.trace.pool_events import JournalPruned
+from nodes.wire.calls import Calls
+from nodes.wire.data_messages import Void
+from nodes.wire.messages import Mark
+from nodes.world import World
+
+IMAGES_TO_START_FROM = 2
+"""The journal reaches back to the older one: where one bit of the newest has rotted the server begins from that (safety rule 18)."""
+
+Log = TypeVar("Log", bound=GroupLog, covariant=True)
+
+
+@dataclass
+class GroupReplica(Generic[Log]):
+    """One server's replica of its group, as it was found on its disk. The log is the agreement's: most have a journal of groups."""
+
+    world: World
+    config: ServerConfig
+    group: GroupConfig
+    view: GlobalView
+    images: ImageStore
+    log: Log
+    state: ReplicatedState
+    calls: Calls
+    ledger: Ledger
+    pins: Pins
+    origin: Origin
+    """The incarnation of the cluster that this server lives in."""
+    forcing: Forcing
+    identity: Identity
+    """Of its disk."""
+    unfit: Unfit | None
+    """Why it counts for nothing; None when it counts."""
+    void: Void = field(default_factory=Void)
+    """The blocks that are no part of its past."""
+    times: RecordClock = field(init=False)
+    """What stamps this server's records, since its process began."""
+
+    def __post_init__(self) -> None:
+        self.times = RecordClock(self.world.clock, self.config.cluster.mutations.clock_jump_stamps)
+
+    @property
+    def name(self) -> str:
+        return self.world.name
+
+    @property
+    def last(self) -> Mark:
+        """Where its journal ends."""
+        return self.log.last
+
+    @property
+    def min_in_step(self) -> int:
+        """The configuration never becomes smaller (safety rule 19)."""
+        return self.config.cluster.min_in_step or (len(self.group.members) + 1) // 2
+
+    def step(self, procedure: str, step: str, paper: str, detail: str, epoch: int) -> None:
+        self.world.trace.emit(StepTaken(procedure, step, paper, detail, epoch))
+
+    def prune(self, sn: int) -> None:
+        """Forgets the journal up to sn, but for what this server or a checkpoint that it can reach needs."""
+        mutations = self.config.cluster.mutations
+        images = 1 if mutations.rotten_image_stops_server else IMAGES_TO_START_FROM
+        first_sn = 1 if mutations.never_prunes_again else self.log.base.sn + 1
+        if self.log.prune(min(sn, self.images.kept_sn(images, first_sn))):
+            self.world.trace.emit(JournalPruned(self.log.base.sn + 1))
+
+    def is_in_step(self, place: Place) -> None:
+        """The view says standby: all that was acknowledged is here, and this server counts from now on. Raises OSError."""
+        if self.unfit is not None and self.log.last.sn >= place.sn:
+            self.world.disk.remove(UNFIT_FILE)
+            self.world.trace.emit(Warned(f"{self.name} has been renewed and counts again"))
+            self.unfit = None
+
+    @property
+    def reaches_barrier(self) -> bool:
+        """Whether the journal holds all that the last recovery kept."""
+        origin, last = self.origin, self.log.last
+        return not origin.incarnation or last.incarnation == origin.incarnation or last == origin.barrier
+
+    def journal_report(self) -> list[StoredFile]:
+        """This server's journal for the logical volume: its last mark stands for all before it."""
+        first, last = self.log.base.sn + 1, self.log.last
+        size = self.log.size
+        return [StoredFile("journal", size, size, last.crc, last.incarnation, last.epoch, first, last.sn)]
+
+
+Replica = GroupReplica[ReplicaLog]
+"""Of a family whose log is a journal of groups."""
+
+
+def open_replica(
+    world: World, config: ServerConfig, group: GroupConfig, image_store: MakeImageStore
+) -> Replica:
+    """Reads image and journal, and applies what they know to be committed. Raises Damaged, UnknownFormat, OSError."""
+    unfit = stored_unfit(world.disk)
+    if unfit is not None and not unfit.moved:
+        raise SealBroken(unfit.reason)
+    cluster, holes, mutations = config.cluster, config.cluster.holes, config.cluster.mutations
+    origin = stored_origin(world.disk)
+    journal = Journal.open(world.disk, "journal", mutations, cluster.knobs)
+    identity = Identity(world, journal)
+    replica: Replica
+    images = image_store(
+        world, cluster.image_partitions, lambda: replica.journal_report(), lambda: replica.log.base.sn + 1, mutations
+    )  # fmt: skip
+    images.bar(origin.incarnation, origin.barrier.sn)
+    namespace, image = stored_namespace(images, journal, config, group)
+    base = base_under(journal, image)
+    if base is None:
+        journal.restart_at(image.sn + 1)
+    log = ReplicaLog(journal, image if base is None else base, holes.sn_without_epoch)
+    state = ReplicatedState(
+        namespace, image.sn, lambda sn, epoch, digest: tell_applied(world, sn, epoch, digest)
+    )
+    state.forgets = mutations.duplicate_after_second_failover
+    pins = Pins(images, group.name, lambda: state.namespace.tree.bodies.next_block, holes.checkpoint_unpinned)
+    commit_sn = image.sn
+    for written in log.load():
+        pins.on_group(written)
+        if written.sn > image.sn:
+            state.prepared(written)
+            commit_sn = max(commit_sn, written.commit_sn)
+    last = log.last
+    world.trace.emit(
+        JournalOpened(log.base.sn + 1, last.sn, last.epoch, last.crc, journal.cut_octets, image.sn)
+    )
+    state.commit(commit_sn)
+    view = GlobalView(world.coordination, group.name, world.name, holes.stale_view_write)
+    ledger = Ledger(world, [each.name for each in cluster.groups])
+    forcing = Forcing(world, mutations.floor_without_way_back)
+    replica = Replica(
+        world, config, group, view, images, log, state, Calls(world), ledger, pins, origin, forcing, identity, unfit
+    )  # fmt: skip
+    return replica
+
+
+def stored_namespace(
+    images: ImageStore, journal: Journal, config: ServerConfig, group: GroupConfig
+) -> tuple[Namespace, Mark]:
+    """The newest image behind which the journal goes on, or which reaches further; with a whole journal it may be none.
+
+    Raises JournalCorrupt when the journal begins later.
+    """
+    stored = images.newest(lambda mark: mark.sn + 1 >= journal.first_sn)
+    if stored is not None:
+        return stored
+    if journal.first_sn > 1:
+        reason = "the journal begins here, and no whole image reaches so far"
+        raise JournalCorrupt("journal", 0, journal.first_sn, reason)
+    return empty_namespace(config, group), NOTHING
+
+
+def tell_applied(world: World, sn: int, epoch: int, digest: int) -> None:
+    world.trace.emit(Applied(sn, epoch, digest))
+
+
+def empty_namespace(config: ServerConfig, group: GroupConfig) -> Namespace:
+    holes, mutations = config.cluster.holes, config.cluster.mutations
+    return Namespace(group.number, holes.short_duplicate_memory, holes.dentry_locks_only, mutations)
+
+
+async def keep_aside(replica: Replica, sn: int) -> None:
+    """Groups that were applied are about to be cut: a person forced another server that lacks them, or a hole is open. Raises OSError."""
+    directory = f"aside/after-{sn}-of-epoch-{replica.log.last.epoch}"
+    if replica.log.last.sn > sn:
+        await set_groups_aside(replica.world.disk, replica.log, sn, directory)
+    await replica.images.set_aside_beyond(sn, f"{directory}/image")
+
+
+def rebuild(replica: Replica) -> None:
+    """Makes the namespace anew from image and journal after applied groups were cut."""
+    stored = replica.images.newest(replica.log.holds)
+    if stored is None and replica.log.base.sn:
+        raise JournalCorrupt("journal", 0, replica.log.base.sn + 1, "no whole image reaches so far")
+    namespace, image = stored or (empty_namespace(replica.config, replica.group), NOTHING)
+    state = replica.state
+    state.restart(namespace, image.sn)
+    for group in replica.log.groups(image.sn + 1):
+        state.prepared(group)
+    state.commit(min(replica.log.last.sn, max(image.sn, replica.log.known_commit_sn())))

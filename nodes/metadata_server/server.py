@@ -1,0 +1,197 @@
+"""The metadata server: what one server of a group is and answers in every family. How the group agrees is the affair of its agreement.
+
+The agreement is the slot `replication` (house: one folder a family). It says what a server does when it looks at the view, and who leads; this
+server gives it a session, a view to follow and a replica, and does everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, Protocol, TypeVar
+
+from nodes.blocks.keeper import BlockKeeper
+from nodes.config import ServerConfig, group_of
+from nodes.families import family_named
+from nodes.metadata_server import messages as m
+from nodes.metadata_server.checkpoints import messages as marking
+from nodes.metadata_server.checkpoints.commands import Commands
+from nodes.metadata_server.forcing import force_questions
+from nodes.metadata_server.handing import Handlers, hand, hand_call
+from nodes.metadata_server.image_questions import image_questions, pool_orders
+from nodes.metadata_server.loading import loader
+from nodes.metadata_server.photographer import Photographer
+from nodes.metadata_server.questions import answer_questions
+from nodes.metadata_server.replica import GroupReplica
+from nodes.metadata_server.tenure import ServingLeader
+from nodes.replicas.following import Following
+from nodes.replicas.session import Session
+from nodes.slots import GroupLog
+from nodes.wire.messages import AskView, CheckOperation, CrossGroupMessage, Message, Request
+from nodes.world import World
+
+L = TypeVar("L", bound=ServingLeader)
+
+
+class Agreement(Protocol):
+    """Slot `replication`: one server's part in the agreement of its group."""
+
+    handlers: Handlers
+    """Its own messages."""
+
+    @property
+    def epoch(self) -> int:
+        """The highest that this server has promised: orders of an earlier one are not carried out."""
+
+    @property
+    def rests(self) -> bool:
+        """Whether journal and namespace are left to this server: nothing is read into them from elsewhere."""
+
+    def forget_session(self) -> None:
+        """A new session with coordination has begun, and watches of the old one are gone."""
+
+    def begin(self) -> None:
+        """Spawns what runs as long as the server does."""
+
+    async def enter(self) -> None:
+        """Makes this server's place, once per session. Raises CoordinationError."""
+
+    async def look_at_view(self) -> None:
+        """One look, and what follows from it; run again and again. Raises CoordinationError."""
+
+    def stop_reading(self) -> None:
+        """Ends whatever reads into journal or namespace."""
+
+
+class MetadataServer(Generic[L]):
+    """One server of a group. The agreement is made last, of everything else."""
+
+    def __init__(
+        self,
+        world: World,
+        config: ServerConfig,
+        replica: GroupReplica[GroupLog],
+        make: Callable[[MetadataServer[L]], Agreement],
+    ):
+        self.world = world
+        self.config = config
+        self.group = group_of(config.cluster, config.group)
+        self.replica = replica
+        self.following = Following(replica)
+        self.photographer = Photographer(replica)
+        self.session: Session[L] = Session(replica, self.following, self._enter, self._look, [self._forget])
+        self.session.on_lost = self.photographer.stop
+        self._commands = Commands(replica, self._begin_marking)
+        self.blocks = BlockKeeper(
+            world, self.group, config.cluster.data, replica.state, self._commands_data_nodes,
+            lambda: replica.pins.blocks_below, lambda: replica.void,
+        )  # fmt: skip
+        self.agreement = make(self)
+        self._handlers = self._table()
+
+    async def _enter(self) -> None:
+        await self.agreement.enter()
+
+    async def _look(self) -> None:
+        await self.agreement.look_at_view()
+
+    def _forget(self) -> None:
+        self.agreement.forget_session()
+
+    def stop_reading(self) -> None:
+        """No renewing and no image, so that the journal and the namespace are left alone."""
+        self.agreement.stop_reading()
+        self.photographer.stop()
+
+    def start(self) -> None:
+        world, replica = self.world, self.replica
+        world.network.receive(self.on_message)
+        self.agreement.begin()
+        world.scope.spawn(replica.images.run(), "images")
+        world.scope.spawn(self.blocks.run(), "block map")
+        self.session.start()
+        answer_questions(replica, self._questions())
+
+    # --- questions -------------------------------------------------------------------------------------------------
+
+    def _questions(self) -> dict[str, Callable[[dict[str, Any]], Any]]:
+        replica, session = self.replica, self.session
+        return {
+            **force_questions(
+                replica.forcing,
+                lambda: session.leader is not None and session.leader.writes,
+                lambda: self.following.epoch,
+                lambda: replica.last.sn,
+                self._cannot_serve,
+            ),
+            "remove": lambda question: {"refused": self._remove(str(question["server"]))},
+            "counters": self._tell_counters,
+            "load_journal": loader(self.world, lambda: session.leader.answering if session.leader else None),
+            **pool_orders(lambda: session.leader.imaging if session.leader else None),
+            **image_questions(replica.images),
+            **(self._commands.steps() if family_named(self.config.cluster.protocol).checkpoints else {}),
+        }
+
+    def _cannot_serve(self) -> str:
+        unfit = self.replica.unfit
+        return "" if unfit is None else f"it has to be renewed first: {unfit.reason}"
+
+    def _remove(self, server: str) -> str:
+        """Why a server cannot leave the group; empty when it will."""
+        leader = self.session.leader
+        return "it does not lead" if leader is None else leader.remove(server)
+
+    def _tell_counters(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Only the leader counts; from all others null."""
+        leader = self.session.leader
+        return {"counters": None if leader is None else leader.counters()}
+
+    def _begin_marking(self, name: str) -> Any:
+        leader = self.session.leader
+        return None if leader is None else leader.begin_marking(name)
+
+    def _commands_data_nodes(self) -> tuple[int, bool]:
+        """Only the leader does, for as long as it may answer."""
+        leader = self.session.leader
+        if leader is None or not leader.serving or not leader.lease.holds:
+            return 0, False
+        return leader.epoch, leader.quiet
+
+    # --- messages --------------------------------------------------------------------------------------------------
+
+    def _table(self) -> Handlers:
+        to_leader = self.session.to_leader
+        return {
+            m.TakeImage: self._on_take_image,
+            m.ImageTaken: to_leader(ServingLeader.on_image),
+            m.ImageGoesOn: to_leader(ServingLeader.on_image),
+            m.Prune: self._on_prune,
+            **self._commands.handlers,
+            **dict.fromkeys(marking.TO_ACTIVE, to_leader(ServingLeader.on_marking)),
+            Request: self._on_call,
+            CheckOperation: self._on_call,
+            AskView: self.following.on_ask_view,
+            **self.replica.images.handlers,
+            **self.blocks.table(),
+            **self.agreement.handlers,
+        }
+
+    def on_message(self, peer: str, message: Message) -> None:
+        """What groups tell each other is for the mechanism of the slot `cross_group`, which alone knows its kinds."""
+        if isinstance(message, CrossGroupMessage):
+            if self.session.leader is not None:
+                self.session.leader.on_cross_group(peer, message)
+        else:
+            hand(self.world, self._handlers, peer, message)
+
+    def _on_call(self, peer: str, message: Request | CheckOperation) -> None:
+        leader = self.session.leader
+        hand_call(leader.answering if leader else None, self.following, peer, message)
+
+    def _on_take_image(self, peer: str, message: m.TakeImage) -> None:
+        ours = message.epoch == self.agreement.epoch
+        free = ours and self.agreement.rests and self.session.leader is None
+        self.photographer.on_order(peer, message, self.session.scope if free else None)
+
+    def _on_prune(self, peer: str, message: m.Prune) -> None:
+        if message.epoch == self.agreement.epoch and self.agreement.rests:
+            self.replica.prune(message.sn)

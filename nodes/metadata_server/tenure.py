@@ -1,0 +1,210 @@
+"""One tenure of a group's leader, as far as the metadata server goes: intake, journal writer, images, other groups, checkpoints.
+
+A family adds how it takes over and how its groups become safe: `run` in a subclass, a `JournalSync`, the `ImageTakers`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import NamedTuple
+
+from msgspec.structs import asdict
+
+from nodes.config import MILLISECOND
+from nodes.metadata.pages import Crossed, counters_of
+from nodes.metadata.placement import placement
+from nodes.metadata.records import IncarnationRecord
+from nodes.metadata_server.answering import Answering
+from nodes.metadata_server.checkpoints.barrier import GroupBarrier
+from nodes.metadata_server.checkpoints.time_server import TimeServer, as_time_server
+from nodes.metadata_server.hosting import Host
+from nodes.metadata_server.imaging import Imaging
+from nodes.metadata_server.messages import ImageGoesOn, ImageTaken
+from nodes.metadata_server.neighbours import Neighbours
+from nodes.metadata_server.replica import GroupReplica, Replica
+from nodes.metadata_server.shared_steps import Commits
+from nodes.metadata_server.writer import JournalWriter
+from nodes.replicas.leader import Leader
+from nodes.scope import Tenure
+from nodes.slots import (
+    CrossGroup,
+    GroupHost,
+    GroupLog,
+    ImageTakers,
+    JournalSync,
+    MakeImageStore,
+    RecordWriter,
+)
+from nodes.trace.ignoring import Ignoring
+from nodes.wire.messages import Mark, Message
+from nodes.world import CoordinationError
+
+
+class Choice(NamedTuple):
+    """The mechanisms of the slots that every family has."""
+
+    image_store: MakeImageStore
+    cross_group: Callable[[GroupHost], CrossGroup]
+
+
+class ServingLeader(Leader):
+    """From the lock to the end; what is None is made on the way."""
+
+    def __init__(
+        self, replica: GroupReplica[GroupLog], choice: Choice, tenure: Tenure, ended: Callable[[], None]
+    ):
+        super().__init__(replica, tenure, ended)
+        self._replica = replica
+        self._choice = choice
+        cluster = replica.config.cluster
+        early = cluster.holes.reads_before_flush
+        self.answering = Answering(replica.world, replica.state, self.lease, replica.times, cluster, early)
+        self.writer: RecordWriter | None = None
+        self.imaging: Imaging | None = None
+        self.host: Host | None = None
+        """Made when this tenure begins to serve, in a cluster of several groups."""
+        self.neighbours: Neighbours | None = None
+        """None in a cluster of one group."""
+        if len(cluster.groups) > 1:
+            self.neighbours = Neighbours(replica.world, cluster, replica.group.name)
+            tenure.spawn(self.neighbours.follow(), "the other groups")
+        self._barrier: GroupBarrier | None = None
+        """Once it serves."""
+        self._ignoring = Ignoring(replica.world)
+
+    @property
+    def quiet(self) -> bool:
+        """Nothing is ahead of commit."""
+        return self.writer is not None and self.writer.idle
+
+    @property
+    def writes(self) -> bool:
+        """Whether it serves, writes too."""
+        if not self.serving or not self.lease.holds:
+            return False
+        return self.writer is not None and not self.writer.parked
+
+    def remove(self, server: str) -> str:
+        """An orderly leave, which is done as soon as it can lose nothing; the reason when it never is."""
+        return f"the servers of {self._replica.group.name} are the configured ones"
+
+    def counters(self) -> dict[str, int] | None:
+        """None before it serves."""
+        if not self.serving:
+            return None
+        assert self.imaging is not None
+        crossed = self.host.crossed if self.host else Crossed()
+        return asdict(counters_of(self._replica.state.namespace, crossed, self.imaging.log))
+
+    # --- steps ----------------------------------------------------------------------------------------------------
+
+    def on_image(self, peer: str, message: ImageTaken | ImageGoesOn) -> None:
+        if self.imaging is not None:
+            self.imaging.on_image(peer, message)
+
+    def on_cross_group(self, peer: str, message: Message) -> None:
+        """From the active of another group; one that comes too early or while nothing can be committed is sent again.
+
+        From anybody else it is an event and has no effect.
+        """
+        if self.neighbours is None or not self.neighbours.speaks(peer):
+            self._ignoring.tell(peer, message, "not of a server of another group")
+            return
+        cross_group = self.answering.cross_group
+        ready = self.writer is not None and not self.writer.parked and not self.answering.still
+        if cross_group is not None and self.serving and ready:
+            cross_group.on_message(peer, message)
+
+    def on_marking(self, peer: str, message: Message) -> None:
+        """Of a checkpoint of all groups; who does not serve takes no part, and the checkpoint will be void."""
+        if self._barrier is not None:
+            self._barrier.on_message(peer, message)
+
+    def begin_marking(self, name: str) -> asyncio.Task[str] | None:
+        """As the time server; None before it serves."""
+        if self._barrier is None:
+            return None
+        server = TimeServer(self._replica, self.epoch, self._barrier)
+        return self._tenure.spawn(as_time_server(server, name), f"checkpoint {name}")
+
+    # --- procedure ------------------------------------------------------------------------------------------------
+
+    def _commits(self) -> Commits:
+        group = self._replica.group
+        return Commits(self._replica.world.trace, group.name, group.number, self.neighbours is not None)
+
+    def _begin_writing(self, writer: RecordWriter, takers: ImageTakers) -> None:
+        """The log goes on in this epoch: what lies behind is applied, and images are ordered from now on."""
+        replica = self._replica
+        self.writer = writer
+        imaging = self.imaging = Imaging(replica, takers, self.answering, self.epoch)
+        replica.state.apply_ahead()
+        self.answering.writer = writer
+        self.answering.full = imaging.is_full
+        writer.on_unparked = self.answering.on_unparked
+        self._tenure.spawn(imaging.run(), "images")
+        self._tenure.spawn(imaging.look_after(), "pool")
+        self._tenure.spawn(self._follow_checkpoints(), "checkpoints")
+
+    def _begin_service(self, role: str, reason: str, mark: Mark) -> None:
+        """Requests are carried out from now on; operations on several groups that are open are taken up before new ones come (DCFS2 §4.4).
+
+        Everything up to `mark` is committed.
+        """
+        replica = self._replica
+        assert self.writer is not None
+        self._serves(role, reason, mark)
+        self._barrier = GroupBarrier(replica, self._tenure, self.epoch, self.writer, self.answering)
+        if self.neighbours is not None:
+            self._join_groups(self.neighbours, self.writer)
+        self.answering.begin(self.epoch)
+        self._tenure.spawn(self.answering.end_idle_sessions(), "sessions of dead clients")
+
+    def _join_groups(self, neighbours: Neighbours, writer: RecordWriter) -> None:
+        replica, cluster = self._replica, self._replica.config.cluster
+        host = self.host = Host(replica, self._tenure, self.epoch, writer, self.answering, neighbours)
+        policy = placement(
+            cluster.placement, host.groups, cluster.granularity, replica.world.rng, cluster.ddg_as_printed
+        )
+        cross_group = self._choice.cross_group(host)
+        self.answering.joins(cross_group, policy)
+        cross_group.resume()
+
+    async def _follow_checkpoints(self) -> None:
+        """Once per heartbeat: what was deleted is kept no more."""
+        replica = self._replica
+        while True:
+            await replica.world.clock.sleep(replica.config.cluster.timing.heartbeat_ms * MILLISECOND)
+            try:
+                await replica.pins.keep_up(replica.ledger)
+            except CoordinationError:
+                pass
+
+    def _end(self) -> None:
+        self._replica.state.step_back(self.writer.end() if self.writer else [])
+        self.answering.refuse_all()
+
+
+class JournalLeader(ServingLeader):
+    """Of a family whose log is a journal of groups."""
+
+    _replica: Replica
+    writer: JournalWriter | None
+
+    def _open_writer(self, sync: JournalSync, takers: ImageTakers) -> JournalWriter:
+        replica = self._replica
+        writer = JournalWriter(
+            replica.world, self._commits(), self.epoch, replica.origin.incarnation,
+            replica.log, replica.state, sync, replica.config.cluster.knobs.records_per_group,
+        )  # fmt: skip
+        self._begin_writing(writer, takers)
+        return writer
+
+    def _close_first_group(self, writer: JournalWriter) -> int:
+        """Its sn: the first group of this epoch, which is empty, or says that a new incarnation of the cluster begins."""
+        replica = self._replica
+        if replica.log.last.incarnation < replica.origin.incarnation:
+            writer.apply(IncarnationRecord(self.answering.now_ns(), replica.origin.incarnation))
+        writer.close_group()
+        return replica.log.last.sn

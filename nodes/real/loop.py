@@ -1,0 +1,47 @@
+"""The event loop of a process: asyncio's, which remembers the present cause and hands it on to every callback and timer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextvars import Context
+from typing import Any
+
+from nodes.trace.present import UNKNOWN, Cause
+
+try:
+    from uvloop import Loop as FastLoop
+except ImportError:
+    FastLoop = asyncio.SelectorEventLoop  # type: ignore[assignment,misc]
+
+_soon = FastLoop.call_soon
+_later = FastLoop.call_later
+
+
+class CausalLoop(FastLoop):
+    """Every callback leaves no cause behind, also one that had none and told an event. What runs without one of its callbacks around it (what a
+    socket brings, another thread) has no cause until it says so.
+
+    A task that waits for a future goes on with the cause of whoever resolved it: that is who calls `call_soon` for it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cause = self.began = UNKNOWN
+
+    def call_soon(  # type: ignore[override]
+        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> asyncio.Handle:
+        return _soon(self, self._resume, self.cause, callback, args, context=context)
+
+    def call_later(  # type: ignore[override]
+        self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        return _later(self, delay, self._resume, self.began, callback, args, context=context)
+
+    def _resume(self, cause: Cause, callback: Callable[..., object], args: tuple[Any, ...]) -> None:
+        self.cause = self.began = cause
+        try:
+            callback(*args)
+        finally:
+            self.cause = self.began = UNKNOWN

@@ -1,0 +1,201 @@
+"""Segments of journal nodes, their pruning, and images that take a journal's place: schedules that lost writes, or wedged a group."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodes.config import MILLISECOND, SECOND
+from nodes.metadata.operations import Mkdir, Stat
+from nodes.replicas.log import ReplicaLog
+from nodes.storage import journal_file
+from nodes.trace.events import StepTaken
+from nodes.wire import journal_messages as j
+from tests.simulation.baselines.lab import lab_of
+
+
+@pytest.fixture
+def short(monkeypatch):
+    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 1000)
+
+
+def writes(lab, name, count, ms=30):
+    for n in range(count):
+        lab.ada.call(Mkdir(f"/{name}{n}"))
+        lab.run_ms(ms)
+
+
+def serves(lab, *paths):
+    for path in paths:
+        assert lab.eve.call(Stat(path), 60 * SECOND).error == "", path
+
+
+def lose_all_but(lab, name):
+    for other in lab.cluster.view():
+        if other != name and lab.cluster.servers[other].process != "stopped":
+            lab.faults.gone(other)
+    lab.cluster.run_for(30 * SECOND)
+
+
+def process(lab, name):
+    return lab.cluster.servers[name].process
+
+
+@pytest.mark.parametrize("protocol", ["qjm", "hadoop-ha"])
+def test_a_late_start_of_a_segment_cuts_nothing(protocol):
+    lab = lab_of(protocol, 1)
+    lab.ada.call(Mkdir("/a"))
+    held = lab.cluster.hold(lambda s, r, x: r == "jn1" and isinstance(x, (j.FinishSegment, j.StartSegment)))
+    lab.cluster.run_for(31 * SECOND)
+    lab.ada.call(Mkdir("/b"))
+    lab.cluster.run_for(1 * SECOND)
+    lab.faults.crash("jn3")
+    active, [standby] = lab.active, lab.standbys
+    reads = lab.cluster.hold(lambda s, r, x: r == standby and isinstance(x, j.JournalRead))
+    lab.ada.call(Mkdir("/c"))
+    lab.faults.crash(active)
+    held.release()
+    lab.run_ms(100)
+    lab.faults.restart("jn3")
+    lab.faults.crash("jn2")
+    reads.drop()
+    lab.cluster.run_for(30 * SECOND)
+    lab.finish_somehow()
+    assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("protocol", ["qjm", "hadoop-ha"])
+def test_a_node_that_missed_the_start_of_a_segment_counts(protocol):
+    lab = lab_of(protocol, 1)
+    lab.ada.call(Mkdir("/a"))
+    lab.cluster.run_for(1 * SECOND)
+    lost = lab.cluster.hold(lambda s, r, x: r == "jn1" and isinstance(x, (j.FinishSegment, j.StartSegment)))
+    lab.cluster.run_until(lambda: len(lost.messages) >= 2)
+    lab.run_ms(500)
+    lost.drop()
+    active, [standby] = lab.active, lab.standbys
+    lab.faults.crash("jn3")
+    reads = lab.cluster.hold(lambda s, r, x: r == standby and isinstance(x, j.JournalRead))
+    lab.ada.call(Mkdir("/b"))
+    since = len(lab.cluster.events)
+    lab.faults.crash(active)
+    lab.faults.restart("jn3")
+    lab.faults.crash("jn2")
+    lab.cluster.run_until(
+        lambda: any(
+            type(e.event) is StepTaken and e.event.step == "recover" for e in lab.cluster.events[since:]
+        )
+    )
+    reads.drop()
+    lab.cluster.run_for(10 * SECOND)
+    lab.finish_somehow()
+    assert lab.broken() == {}
+
+
+def test_segments_stay_until_the_state_that_lets_them_go_is_durable(short):
+    lab = lab_of("qjm", 1, image_every=40)
+    writes(lab, "z", 3)
+    held = lab.cluster.hold(
+        lambda s, r, x: r == "jn1" and isinstance(x, (j.FinishSegment, j.StartSegment, j.PruneJournal))
+    )
+    writes(lab, "a", 200)
+    for n in range(400):
+        lab.ada.call(Mkdir(f"/b{n}"))
+        lab.run_ms(100)
+        kinds = [type(x[2]) for x in held.messages]
+        if j.FinishSegment in kinds and j.PruneJournal in kinds[kinds.index(j.FinishSegment) :]:
+            break
+    lab.cluster.run_for(1 * SECOND)
+    disk, store = lab.cluster.servers["jn1"].world.disk, lab.cluster.servers["jn1"].store
+    first = disk.names("journal")[0]
+    store.slow_ns = 100 * MILLISECOND
+    lab.ada.call(Mkdir("/the-disk-is-busy"))
+    held.release()
+    for _ in range(300):
+        if disk.names("journal")[0] != first:
+            break
+        lab.run_ms(1)
+    store.slow_ns = 0
+    lab.faults.crash("jn1")
+    lab.cluster.run_for(1 * SECOND)
+    lab.faults.restart("jn1")
+    lab.cluster.run_for(1 * SECOND)
+    assert process(lab, "jn1") == "running"
+
+
+def replaced(lab):
+    """The standby with a new disk is inside `log.restart_at` of `_begin_from_image`, and its disk is slow."""
+    writes(lab, "a", 150)
+    lab.cluster.run_for(8 * SECOND)
+    [standby] = lab.standbys
+    hit, original = [], ReplicaLog.restart_at
+
+    async def restart_at(self, base):
+        hit.append(base)
+        lab.cluster.servers[standby].store.slow_ns = 2 * SECOND
+        await original(self, base)
+
+    ReplicaLog.restart_at = restart_at
+    try:
+        lab.faults.new_disk(standby)
+        lab.faults.restart(standby)
+        lab.cluster.run_until(lambda: bool(hit), 60 * SECOND)
+    finally:
+        ReplicaLog.restart_at = original
+
+
+def test_who_takes_the_lock_while_an_image_takes_the_journals_place(short):
+    lab = lab_of("hadoop-ha", 1, image_every=40)
+    replaced(lab)
+    active = lab.active
+    lab.faults.take_lock("g1")
+    lab.faults.crash(active)
+    lab.cluster.run_for(20 * SECOND)  # AssertionError: cut to 0 below the image at 119
+
+
+def test_an_order_for_an_image_while_one_takes_the_journals_place(short):
+    lab = lab_of("hadoop-ha", 1, image_every=40)
+    replaced(lab)
+    for n in range(100):
+        lab.begin(lab.ada, Mkdir(f"/more{n}"))
+        lab.run_ms(10)  # AssertionError: sn 0 is applied and not in the journal
+    lab.cluster.run_for(1 * SECOND)
+
+
+@pytest.mark.parametrize("protocol", ["qjm", "bookkeeper", "hadoop-ha"])
+def test_a_full_log_does_not_wait_for_a_standby_that_reads_nothing(protocol, short):
+    lab = lab_of(protocol, 1, image_every=40, log_octets=65536)
+    writes(lab, "a", 10)
+    [standby] = lab.standbys
+    for node in lab.cluster.config.journal.nodes:
+        lab.faults.cut(standby, node)
+    for n in range(800):
+        lab.ada.call(Mkdir(f"/b{n}"), 60 * SECOND)
+
+
+@pytest.mark.parametrize("protocol", ["hadoop-ha"])
+def test_the_last_server_begins_from_its_own_image(protocol, short):
+    lab = lab_of(protocol, 1, image_every=40, standbys=2)
+    writes(lab, "a", 10)
+    last = lab.standbys[-1]
+    for node in lab.cluster.config.journal.nodes:
+        lab.faults.cut(last, node)
+    writes(lab, "b", 300)
+    lab.cluster.run_for(10 * SECOND)
+    lab.faults.heal_all()
+    lose_all_but(lab, last)
+    serves(lab, "/a0", "/b299")  # after a restart of `last` it does
+
+
+def test_the_last_server_needs_no_image_of_another(short):
+    lab = lab_of("qjm", 1, image_every=40, standbys=2)
+    writes(lab, "a", 10)
+    last = lab.standbys[-1]
+    lab.faults.crash(last)
+    for k in range(10):
+        writes(lab, f"b{k}-", 60)
+        lab.cluster.run_for(5 * SECOND)
+    for name in [lab.active, *lab.standbys]:
+        lab.faults.gone(name) if name != last else None
+    lab.faults.restart(last)
+    lab.cluster.run_for(60 * SECOND)
+    serves(lab, "/a0")

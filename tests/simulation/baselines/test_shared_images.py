@@ -1,0 +1,114 @@
+"""Families that share a journal: their standbys take images, journals below them go, and who lacks what is gone begins from an image."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nodes.config import SECOND, JournalConfig, WorkloadConfig, one_group
+from nodes.families import family_named
+from nodes.invariants import registry
+from nodes.sim.cluster import SimCluster
+from nodes.storage import journal_file
+from nodes.trace.events import JournalOpened
+from nodes.trace.pool_events import ImageWritten, JournalPruned
+from nodes.wire.journal_messages import JournalRead
+from nodes.wire.messages import Message
+
+MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1, "list": 1}
+every_family = pytest.mark.parametrize("protocol", ["qjm", "hadoop-ha", "bookkeeper", "avatar"])
+
+
+@pytest.fixture(autouse=True)
+def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Segments of some groups, so that pruning has something to remove."""
+    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 4000)
+
+
+class Group:
+    """A group at work, its checks on."""
+
+    def __init__(self, protocol: str, seed: int = 1, **settings: Any):
+        family = family_named(protocol)
+        journal = JournalConfig(nodes=family.journal_names())
+        config = one_group(
+            family.standbys, protocol=protocol, journal=journal, **({"image_every": 200} | settings)
+        )
+        self.cluster = SimCluster(config, seed, WorkloadConfig(clients=8, rate_per_s=300, mix=MIX))
+        self.checks = registry.start(config)
+        self.cluster.on_event(self.checks.on_event)
+        self.cluster.run_until(self.cluster.settled)
+
+    def of(self, letter: str) -> str:
+        return next(name for name, each in self.cluster.view().items() if each == letter)
+
+    def told(self, kind: type, server: str = "") -> list[Any]:
+        return [s.event for s in self.cluster.events if type(s.event) is kind and server in ("", s.server)]
+
+    def crash_and_restart(self, name: str) -> None:
+        self.cluster.faults.do("crash", [name])
+        self.cluster.run_for(8 * SECOND)
+        self.cluster.faults.restart(name)
+        self.cluster.run_for(3 * SECOND)
+
+    def finish(self) -> None:
+        self.cluster.run_until(self.cluster.settled, 120 * SECOND)
+        self.cluster.run_for(2 * SECOND)
+        self.checks.finish()
+        assert self.checks.failures == []
+
+
+@every_family
+def test_a_standby_takes_images_and_journals_below_them_go(protocol: str) -> None:
+    group = Group(protocol)
+    group.cluster.run_for(12 * SECOND)
+    standby, active = group.of("S"), group.of("A")
+    assert len(group.told(ImageWritten, standby)) > 2
+    assert group.told(JournalPruned, active) and group.told(JournalPruned, standby)
+    group.finish()
+
+
+@every_family
+def test_a_server_starts_from_its_image(protocol: str) -> None:
+    group = Group(protocol)
+    group.cluster.run_for(12 * SECOND)
+    standby = group.of("S")
+    group.cluster.faults.do("crash", [standby])
+    group.cluster.run_for(1 * SECOND)
+    group.cluster.faults.restart(standby)
+    group.cluster.run_for(1 * SECOND)
+    assert group.told(JournalOpened, standby)[-1].image_sn > 0
+    group.finish()
+
+
+def test_who_lacks_what_is_pruned_reads_an_image() -> None:
+    group = Group("hadoop-ha")
+    group.cluster.run_for(12 * SECOND)
+    standby = group.of("S")
+    group.cluster.faults.do("new_disk", [standby])
+    begins: list[int] = []
+
+    def listens(sender: str, receiver: str, message: Message) -> bool:
+        if isinstance(message, JournalRead) and receiver == standby:
+            begins.append(message.base.sn)
+        return False
+
+    group.cluster.hold(listens)
+    group.cluster.faults.restart(standby)
+    group.cluster.run_for(5 * SECOND)
+    assert max(begins) > 0
+    group.crash_and_restart(group.of("A"))
+    group.finish()
+
+
+def test_a_replaced_journal_node_begins_where_the_others_do() -> None:
+    group = Group("hadoop-ha")
+    group.cluster.run_for(12 * SECOND)
+    group.cluster.faults.do("new_disk", ["jn1"])
+    group.cluster.faults.restart("jn1")
+    group.cluster.run_for(8 * SECOND)
+    for name in ("jn2", "jn3"):
+        group.crash_and_restart(name)
+    group.crash_and_restart(group.of("A"))
+    group.finish()
