@@ -231,6 +231,7 @@ class KeptJournal:
         if self._log.last != message.last:
             return None
         self._finished(message.last)
+        self._kept.accepted_in = max(self._kept.accepted_in, message.epoch)
         return SegmentFinished(message.epoch, message.last, self._identity.id.instance)
 
     def _finished(self, mark: Mark) -> None:

@@ -50,6 +50,11 @@ def test_what_a_recovery_accepted_counts_like_its_epoch() -> None:
     assert end_of_journal(answers) == (mark(2, 15), "jn1")
 
 
-def test_a_finished_segment_ends_the_open_one_of_others() -> None:
-    whole = EpochPromised(9, mark(2, 14), mark(2, 14), 2, 0)
+def test_what_a_later_epoch_finished_ends_the_open_segment_of_others() -> None:
+    whole = EpochPromised(9, mark(2, 14), mark(2, 14), 2, 7)
     assert end_of_journal({"jn1": told(2, 6), "jn2": whole}) == (mark(2, 14), "jn2")
+
+
+def test_who_missed_the_end_of_a_segment_goes_on_with_its_writer() -> None:
+    whole = EpochPromised(9, mark(2, 14), mark(2, 14), 2, 2)
+    assert end_of_journal({"jn1": told(2, 6), "jn2": whole}) == (mark(2, 16), "jn1")
