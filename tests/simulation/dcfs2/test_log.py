@@ -10,6 +10,7 @@ import pytest
 from nodes.config import SECOND
 from nodes.metadata.operations import Mkdir, Operation, SetPermission, Stat
 from nodes.metadata.pages import Counters
+from nodes.metadata_server.imaging import Imaging
 from nodes.metadata_server.messages import TakeImage
 from nodes.storage import journal_file
 from nodes.trace.events import StepTaken
@@ -122,6 +123,13 @@ def test_an_undecided_operation_outlives_the_pruning_of_its_records() -> None:
 # --- full ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The active waits for its standbys, however long: else it takes the image itself after one silent order."""
+    monkeypatch.setattr(Imaging, "_others_can", lambda self: bool(self._takers.standbys()))
+
+
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("failover", [False, True])
 def test_a_full_log_makes_writes_wait_and_reads_go_on(failover: bool) -> None:
     lab = Groups(5, 1, 2, image_every=0, log_octets=LOG)
@@ -146,6 +154,7 @@ def test_a_full_log_makes_writes_wait_and_reads_go_on(failover: bool) -> None:
     lab.eve.call(Stat("/late"))
 
 
+@pytest.mark.usefixtures("patient")
 def test_a_participant_whose_log_is_full_promises_nothing_new() -> None:
     lab = Groups(6, 2, 2, placement="random", image_every=0, log_octets=LOG)
     lab.ada.call(Mkdir("/before"))
@@ -182,3 +191,12 @@ def test_an_active_without_standbys_takes_the_image_itself(groups: int) -> None:
     lab.finish()
     lab.all_returned()
     lab.eve.call(Stat("/part0-0"))
+
+
+def test_a_full_log_waits_for_one_silent_standby_only() -> None:
+    lab = Groups(5, 1, 2, image_every=0, log_octets=LOG)
+    lab.cluster.hold(lambda sender, receiver, message: type(message) is TakeImage)
+    fill(lab)
+    begin(lab, Mkdir("/late"))
+    lab.cluster.run_until(lab.calls[-1].done, 20 * SECOND)
+    assert steps(lab, "alone")
