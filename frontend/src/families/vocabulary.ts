@@ -1,6 +1,7 @@
 /** The words of each family of protocols, for the same things on the same instruments. */
 
 import type { CellState } from "../api/types";
+import type { PageName } from "../store/store";
 
 export interface Vocabulary {
   /** The family, as its authors write it. */
@@ -33,8 +34,8 @@ export interface Vocabulary {
   begins: string;
   /** Messages by colour, where they have words of their own. */
   messages: { takeover: string; renewing: string; view: string };
-  /** Its servers write images and mark checkpoints: there is something to see on these pages. */
-  imaged: boolean;
+  /** Pages on which there is nothing to see: its servers write no images, or mark no checkpoints. */
+  lacks: readonly PageName[];
   /** What journal nodes are called; empty for families without. */
   journalNodes: string;
   /** What the number of an epoch is called at a journal node. */
@@ -67,7 +68,7 @@ const MAMS: Vocabulary = {
   elected: "upgrading",
   begins: "as a junior",
   messages: { takeover: "takeover", renewing: "renewing, images", view: "view" },
-  imaged: true,
+  lacks: [],
   journalNodes: "",
   journalTerm: "epoch",
 };
@@ -78,6 +79,7 @@ const SHARED_JOURNAL: Vocabulary = {
   elected: "taking over",
   messages: { ...MAMS.messages, renewing: "reading the journal" },
   states: { ...MAMS.states, p: ["written", "in this server's own journal, not known to be committed"] },
+  lacks: ["checkpoints"],
   journalNodes: "journal nodes",
 };
 
@@ -106,7 +108,7 @@ const PAXOS: Vocabulary = {
   elected: "taking over",
   begins: "joining",
   messages: { takeover: "takeover", renewing: "joining", view: "leases, view" },
-  imaged: false,
+  lacks: ["pool", "checkpoints"],
 };
 
 const SYMMETRIC: Vocabulary = {
@@ -132,7 +134,7 @@ const SYMMETRIC: Vocabulary = {
   elected: "joining",
   begins: "outside the view and joins it",
   messages: { takeover: "view change", renewing: "joining", view: "leases, view" },
-  imaged: false,
+  lacks: ["pool", "checkpoints"],
 };
 
 const FAMILIES: Record<string, Vocabulary> = {

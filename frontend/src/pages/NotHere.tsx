@@ -4,15 +4,15 @@ import { Header } from "./Header";
 
 /** Where a URL leads to what the family does not have. */
 export function NotHere() {
-  const { called } = useWords();
+  const { called, lacks } = useWords();
+  const why = lacks.includes("pool") ? "write no images and mark no checkpoints" : "mark no checkpoints";
   return (
     <div className="page">
       <Header />
       <main className="panel" data-testid="not-here">
         <h2>Nothing to see in this family</h2>
         <p>
-          The servers of this family, {called}, write no images and mark no checkpoints: one that comes back
-          gets what it lacks of the journal. Other families have both.
+          The servers of this family, {called}, {why}. Other families do.
         </p>
       </main>
       <Toasts />

@@ -5,7 +5,6 @@ import { CheckpointsPage } from "./checkpoints/CheckpointsPage";
 import { ComparePage } from "./compare/ComparePage";
 import { NotHere } from "./NotHere";
 import { NamespacePage } from "./namespace/NamespacePage";
-import { OF_IMAGES } from "./PageLinks";
 import { PoolPage } from "./pool/PoolPage";
 
 const PAGES: Record<PageName, ComponentType> = {
@@ -19,7 +18,7 @@ const PAGES: Record<PageName, ComponentType> = {
 /** The page that the URL names. */
 export function Page() {
   const page = useLab((state) => state.page);
-  const { imaged } = useWords();
-  const Named = imaged || !OF_IMAGES.includes(page) ? PAGES[page] : NotHere;
+  const { lacks } = useWords();
+  const Named = lacks.includes(page) ? NotHere : PAGES[page];
   return <Named />;
 }

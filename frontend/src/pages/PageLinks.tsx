@@ -2,9 +2,6 @@ import { type MouseEvent, useEffect, useRef } from "react";
 import { type PageName, useLab, useWords } from "../store/store";
 import { addressOf, goTo } from "../store/url";
 
-/** Pages of images and checkpoints; not every family has them. */
-export const OF_IMAGES: readonly PageName[] = ["pool", "checkpoints"];
-
 const PAGES: [PageName, string][] = [
   ["cluster", "Cluster"],
   ["namespace", "Namespace"],
@@ -16,10 +13,10 @@ const PAGES: [PageName, string][] = [
 /** The ways to the other pages; a click with a key held opens another tab as everywhere. */
 export function PageLinks() {
   const page = useLab((state) => state.page);
-  const { imaged } = useWords();
+  const { lacks } = useWords();
   return (
     <nav className="page-links" aria-label="Pages">
-      {PAGES.filter(([name]) => imaged || name === page || !OF_IMAGES.includes(name)).map(([name, label]) => (
+      {PAGES.filter(([name]) => name === page || !lacks.includes(name)).map(([name, label]) => (
         <PageLink key={name} name={name} label={label} current={name === page} />
       ))}
     </nav>

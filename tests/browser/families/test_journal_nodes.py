@@ -24,7 +24,8 @@ def test_a_journal_node_is_crashed_and_the_others_keep_the_journal(page: Page, f
     expect(link_state(page, name, "jn1")).to_have_attribute("data-state", "open")
     node = page.get_by_test_id("journalnode-jn1")
     assert int(node.get_attribute("data-sn") or 0) > 0
-    expect(page.get_by_test_id("page-pool")).to_have_count(0)
+    expect(page.get_by_test_id("page-pool")).to_have_count(1)
+    expect(page.get_by_test_id("page-checkpoints")).to_have_count(0)
     card(page, "jn1").click()
     expect(page.get_by_test_id("verb-expire_session")).to_have_count(0)
     page.get_by_test_id("verb-crash").click()
