@@ -67,10 +67,6 @@ class OwnJournal:
         self._image = (namespace, mark)
         await self._wanted.over()
 
-    async def rest(self) -> None:
-        """All that was taken is durable when it returns."""
-        await self._wanted.over()
-
     async def run(self) -> None:
         """For ever. Raises OSError of the disk."""
         await self._replica.identity.keep()

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from nodes.config import SECOND, JournalConfig, WorkloadConfig, one_group
+from nodes.config import SECOND, JournalConfig, one_group
 from nodes.families import family_named
-from nodes.invariants import registry
-from nodes.sim.cluster import SimCluster
 from nodes.storage import journal_file
 from nodes.trace.events import JournalOpened
 from nodes.trace.pool_events import ImageWritten, JournalPruned
 from nodes.wire.journal_messages import JournalRead
 from nodes.wire.messages import Message
+from tests.simulation.at_work import AtWork
 
-MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1, "list": 1}
 every_family = pytest.mark.parametrize("protocol", ["qjm", "hadoop-ha", "bookkeeper", "avatar"])
 
 
@@ -26,37 +22,16 @@ def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 4000)
 
 
-class Group:
-    """A group at work, its checks on."""
-
-    def __init__(self, protocol: str, seed: int = 1, **settings: Any):
+class Group(AtWork):
+    def __init__(self, protocol: str):
         family = family_named(protocol)
         journal = JournalConfig(nodes=family.journal_names())
-        config = one_group(
-            family.standbys, protocol=protocol, journal=journal, **({"image_every": 200} | settings)
-        )
-        self.cluster = SimCluster(config, seed, WorkloadConfig(clients=8, rate_per_s=300, mix=MIX))
-        self.checks = registry.start(config)
-        self.cluster.on_event(self.checks.on_event)
-        self.cluster.run_until(self.cluster.settled)
-
-    def of(self, letter: str) -> str:
-        return next(name for name, each in self.cluster.view().items() if each == letter)
-
-    def told(self, kind: type, server: str = "") -> list[Any]:
-        return [s.event for s in self.cluster.events if type(s.event) is kind and server in ("", s.server)]
+        config = one_group(family.standbys, protocol=protocol, journal=journal, image_every=200)
+        super().__init__(config, seed=1, rate_per_s=300)
 
     def crash_and_restart(self, name: str) -> None:
-        self.cluster.faults.do("crash", [name])
-        self.cluster.run_for(8 * SECOND)
-        self.cluster.faults.restart(name)
+        super().crash_and_restart(name)
         self.cluster.run_for(3 * SECOND)
-
-    def finish(self) -> None:
-        self.cluster.run_until(self.cluster.settled, 120 * SECOND)
-        self.cluster.run_for(2 * SECOND)
-        self.checks.finish()
-        assert self.checks.failures == []
 
 
 @every_family

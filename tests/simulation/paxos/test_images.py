@@ -6,19 +6,17 @@ from typing import Any
 
 import pytest
 
-from nodes.config import SECOND, WorkloadConfig, one_group
-from nodes.invariants import registry
+from nodes.config import SECOND, one_group
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.metadata_server.messages import Prune
 from nodes.protocols.paxos.messages import Accept, LogBegins, PaxosPromise, Success
-from nodes.sim.cluster import SimCluster
 from nodes.storage import journal_file
 from nodes.trace.events import JournalOpened, Renewing, StepTaken
 from nodes.trace.pool_events import ImageWritten, JournalPruned
 from nodes.wire.messages import Message
+from tests.simulation.at_work import AtWork
 from tests.simulation.paxos.lab import Lab
 
-MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1, "list": 1}
 every_family = pytest.mark.parametrize("protocol", ["packed-paxos", "multi-paxos"])
 
 
@@ -28,32 +26,10 @@ def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 2_000)
 
 
-class Group:
-    """A group at work, its checks on."""
-
+class Group(AtWork):
     def __init__(self, protocol: str = "packed-paxos", seed: int = 1, secondaries: int = 2, **settings: Any):
         config = one_group(secondaries, protocol=protocol, **({"image_every": 60} | settings))
-        self.cluster = SimCluster(config, seed, WorkloadConfig(clients=8, rate_per_s=60, mix=MIX))
-        self.checks = registry.start(config)
-        self.cluster.on_event(self.checks.on_event)
-        self.cluster.run_until(self.cluster.settled)
-
-    def of(self, letter: str) -> str:
-        return next(name for name, each in self.cluster.view().items() if each == letter)
-
-    def told(self, kind: type, server: str = "") -> list[Any]:
-        return [s.event for s in self.cluster.events if type(s.event) is kind and server in ("", s.server)]
-
-    def crash_and_restart(self, name: str) -> None:
-        self.cluster.faults.do("crash", [name])
-        self.cluster.run_for(8 * SECOND)
-        self.cluster.faults.restart(name)
-
-    def finish(self) -> None:
-        self.cluster.run_until(self.cluster.settled, 120 * SECOND)
-        self.cluster.run_for(2 * SECOND)
-        self.checks.finish()
-        assert self.checks.failures == []
+        super().__init__(config, seed, rate_per_s=60)
 
 
 @every_family
